@@ -58,7 +58,7 @@ class Check(Struct, frozen=True):
 
 
 class Checkup(Struct, frozen=True):
-    """All looks at a machine, and the platform it is taken for (None: nothing says it)."""
+    """All looks at a machine, and the platform that it counts as (None: nothing says it)."""
 
     checks: tuple[Check, ...]
     platform: str | None
@@ -74,7 +74,7 @@ class Trial(Struct, frozen=True):
     backend: str
     init_method: str | None
     environment: tuple[tuple[str, str], ...] = ()  # that the code sets before the call
-    plugin: str | None = None  # the module that brings the backend
+    plugin: str | None = None  # the module that supplies the backend
 
 
 class TrialResult(Struct, frozen=True):

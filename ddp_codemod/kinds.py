@@ -18,7 +18,7 @@ class Meaning(Enum):
     PART = "part"  # ... it is a part of a text that is put together
     TRANSLATED = "translated"  # ... a call takes another name in place of this one
     PLACE = "place"  # ... nothing but where a line is put
-    IMPORT = "import"  # of an edit: it brings in a name that a change beside it uses
+    IMPORT = "import"  # of an edit: it adds a name that a change beside it uses
     HELPER = "helper"  # ... a function that they use
     UNUSED = "unused"  # ... it takes out an import that they leave unused
     CHOICES = "choices"  # ... it lets a list take the new name
@@ -49,7 +49,7 @@ class OriginKind(str, Enum):
     COMMAND_LINE = "command-line"
     LAUNCH = "launch"
     LAUNCH_VARIABLE = "launch-variable"
-    OMITTED = "omitted"  # nothing is given: the call itself
+    OMITTED = "omitted"  # nothing is passed: the call itself
     PLATFORM_DEFAULT = "platform-default"  # torch is asked what it picks
     CURRENT = "current"  # the backend of a group that exists
     OBJECT = "object"  # no text, but what a name stands for
@@ -66,7 +66,7 @@ class OriginKind(str, Enum):
 
 
 class GroupMatch(str, Enum):
-    """How a group that a run made stands to what reading said."""
+    """How a group that a run made relates to what reading found."""
 
     AGREES = "agrees"  # the site is known, and the value is one of those found for it
     TYPED = "set-at-launch"  # the site is known; the start of this run gave a value that the code does not have

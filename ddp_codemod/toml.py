@@ -34,7 +34,7 @@ def loads(text: str) -> dict[str, Any]:
 def is_too_much(text: str) -> bool:
     """Whether the keys of a text have so many parts that what is kept of them grows beyond measure; dots anywhere in a line count."""
     work = header = 0
-    for line in text.split("\n"):  # no key goes on behind it; splitlines() would cut a key at what may stand between its quotes
+    for line in text.split("\n"):  # no key goes on behind it; splitlines() would cut a key at what may be between its quotes
         dots = line.count(".")
         if line.lstrip()[:1] == "[":
             header = max(header, dots)  # a header's parts are those of every key below it

@@ -26,7 +26,7 @@ class Backend(RuleEntry, frozen=True, kw_only=True):
     devices: tuple[str, ...]
     specific: bool = False  # code that names it has chosen that hardware on purpose
     usual: bool = False  # what code is written for that does not say: where nothing tells which name arrives, it may be this one
-    plugins: tuple[str, ...] = ()  # modules that bring it, or its devices: code that uses one runs on that hardware only
+    plugins: tuple[str, ...] = ()  # modules that supply it, or its devices: code that uses one runs on that hardware only
     enum: bool  # torch.distributed.Backend has the upper-case attribute without any plugin
     store: bool = True  # the processes of a group find each other through a store
     makers: tuple[Name, ...] = ()  # functions of its C library that make a group past torch, and dotted names of Python that do

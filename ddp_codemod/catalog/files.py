@@ -74,7 +74,7 @@ def format_nearest_hint(word: str, known: Iterable[str]) -> str:
 
 
 def find_line(text: str, word: str) -> int:
-    """The line that a word stands on, the first where none does."""
+    """The line that a word is on, the first where none does."""
     found = re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text)
     return text.count("\n", 0, found.start()) + 1 if found else 1
 

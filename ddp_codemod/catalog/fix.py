@@ -1,4 +1,4 @@
-"""The schema of rules/fixes: a rule that changes something, and what its recipe is given."""
+"""The schema of rules/fixes: a rule that changes something, and what its recipe is passed."""
 
 from typing import Literal
 

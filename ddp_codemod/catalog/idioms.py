@@ -53,7 +53,7 @@ class Flag(RuleEntry, frozen=True, kw_only=True):
     choices: Name
     default_position: int | None = None
     choices_position: int | None = None
-    const: str = ""  # the keyword of what an option has where it is given without a value
+    const: str = ""  # the keyword of what an option has where it is passed without a value
     dest: str | None = None
     converters: tuple[Name, ...] = ()  # keywords whose functions see the text before the program does
     defaults_method: str | None = None
@@ -118,11 +118,11 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     sayers: tuple[Name, ...] = ()  # last names of calls that print a text, or only look at it
     shows: tuple[Name, ...] = ()  # last names of calls that show a text to a reader, or their whole names
     shows_to_code: tuple[Name, ...] = ()  # keywords of such calls by which code of the program gets a value
-    trackers: tuple[Name, ...] = ()  # packages that write down what they are given
+    trackers: tuple[Name, ...] = ()  # packages that write down what they are passed
     getters: tuple[Name, ...] = ()  # last names of calls that give a default where nothing else is there
     frameworks: tuple[Name, ...] = ()  # packages whose process groups rule data is about ...
     other_frameworks: tuple[Name, ...] = ()  # ... and others, which have their own
-    registers: tuple[Name, ...] = ()  # last names of decorators that are given the name of what stands below
+    registers: tuple[Name, ...] = ()  # last names of decorators that are passed the name of what is below
     blind: tuple[Name, ...] = ()  # packages that may be handed all options, and read none for a group
     built_with: tuple[Name, ...] = ()  # variables and keywords that say how a library is built
     failing: tuple[Name, ...] = ()  # last names of contexts whose last statement is to fail
@@ -152,7 +152,7 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     current_functions: tuple[Name, ...]
     attribute_mappings: tuple[
         Name, ...
-    ] = ()  # classes whose objects have the entries of the mapping that they are given as attributes
+    ] = ()  # classes whose objects have the entries of the mapping that they are passed as attributes
     attribute_tables: tuple[Name, ...] = ()  # calls that give a table of an object's attributes, beside ``vars``
     callers: tuple[Name, ...] = ()  # builtins that call a function which they are handed, with what is not followed
     lookers: tuple[Name, ...] = ()  # packages whose code looks at a function that it is handed, or replaces it

@@ -72,7 +72,7 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     name: Name
     role: Literal["backend", "init_method", "store"]
     position: int | None = None  # counted from 0, after self; None: keyword only
-    inside: str = ""  # the parameter takes a dictionary, and the value stands under this key of it
+    inside: str = ""  # the parameter takes a dictionary, and the value is under this key of it
     # of a surface with ``commands``: "--distributed-backend", or "distributed_training.backend=" for an override
     option: str = ""
     # What leaving it out gives: torch's choice for the device; the default group's; nothing of interest; or this text.
@@ -80,7 +80,7 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     omitted: Literal["platform-default", "inherits", "nothing", "no-site"] = "nothing"
     omitted_value: str | None = None
     add: Literal["keyword", "handler", "object", "variable", "fields", "statement", "settings", "never"] = (
-        "keyword"  # how a value is given where it was left out
+        "keyword"  # how a value is passed where it was omitted
     )
     handler: Handler | None = None  # with add = "handler": the list parameter carries this object
     beside: Beside | None = None
@@ -88,18 +88,18 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     picks: tuple[Picks, ...] = ()  # where leaving it out gives something else than torch's own choice
     since: When = {}  # versions that know it; where the project has older ones, it is listed for review with ``instead``
     since_stated: bool = False  # older ones are common: where the project does not state that it has these, the edit is unsafe
-    # Where naming a value does harm in a process that no launcher started: what tells that one did. Without it None is given ...
+    # Where naming a value does harm in a process that no launcher started: what tells that one did. Without it None is passed ...
     launched: Union[Portable, None] = None
-    launched_also: bool = False  # ... and so it is where another backend stood, which did no harm
+    launched_also: bool = False  # ... and so it is where another backend was, which did no harm
     older_with: tuple[Name, ...] = ()  # keywords that only releases around and before those take: the edit is unsafe beside one
     void_with: tuple[Name, ...] = ()  # keywords of the call with which it is not honored ...
     void_flags: tuple[Name, ...] = ()  # ... and options of the program: then it is listed for review with ``instead`` too
     void_settings: tuple[VoidSettings, ...] = ()
     first: First | None = None  # what is done where it would not be honored, in place of listing it
-    # Machines on which what leaving it out gives depends on versions and plug-ins: the wanted value is given there, unsafely ...
+    # Machines on which what leaving it out gives depends on versions and plug-ins: the wanted value is passed there, unsafely ...
     named_on: Conditions = ()
     open_on: Conditions = ()  # ... or, where that alone may not do, it is listed for review
-    needs_plugin: bool = False  # left out, torch picks, and knows a plugin's backend only once the plugin is imported
+    needs_plugin: bool = False  # omitted, torch picks, and knows a plugin's backend only once the plugin is imported
     objects: Objects | None = None  # with add = "object": a text stands for the object that takes the backend
     chosen: Chosen | None = None  # with add = "variable": the environment chooses it
     fields: Fields | None = None  # with add = "fields": the classes that it takes have a field for it
@@ -130,7 +130,7 @@ class Surface(RuleEntry, frozen=True, kw_only=True):
     key: str = ""
     shown_by: tuple[Name, ...] = ()
     shown_with: str = ""  # only where a file that imports one of them holds this word
-    anywhere: bool = False  # the key is one word that means nothing else: it counts wherever it stands, also in a program
+    anywhere: bool = False  # the key is one word that means nothing else: it counts wherever it is, also in a program
     # Or, for a framework's own programs, what starts them: "fairseq-train", "fairseq_cli.train", "fairseq_cli/train.py"
     commands: tuple[Name, ...] = ()
     # Or, where other versions have the same names with another signature: the surface that this one stands for where ``when`` holds.
@@ -140,9 +140,9 @@ class Surface(RuleEntry, frozen=True, kw_only=True):
     shown: Shown | None = None  # what shows that its group is used; kept where nothing does
     at_once: bool = False  # a function, or an object that makes the group when it is made, not when it is used
     given: dict[Name, bool] = {}  # values of keywords with which the group is made elsewhere
-    finds_group: bool = False  # it takes the default group where one exists: then nothing that it is given decides
+    finds_group: bool = False  # it takes the default group where one exists: then nothing that it is passed decides
     if_no_group: bool = False  # it makes the default group only where none exists: no site where the file makes one itself
-    method: bool = False  # the names are of methods: what stands before the last dot is the class of the object
+    method: bool = False  # the names are of methods: what is before the last dot is the class of the object
     by_name: bool = False  # its last name is distinctive: called on something unknown it is listed where its value would be wrong
     missing_on: Conditions = ()  # machines whose torch has no such name: importing it fails there
     parameters: tuple[Parameter, ...] = ()
@@ -183,7 +183,7 @@ class BackendChoice(RuleEntry, frozen=True, kw_only=True):
 
     wanted: Name  # written where a backend does not work
     works: tuple[Name, ...]  # kept where found
-    default: str  # what torch picks when the backend is left out
+    default: str  # what torch picks when the backend is omitted
     devices: dict[str, str] = {}  # device types to rename in a composite "cpu:gloo,cuda:nccl"
     wanted_for: dict[str, str] = {}  # wanted per device type in a composite, where it is not ``wanted``
 
@@ -202,7 +202,7 @@ class Warning_(RuleEntry, frozen=True, kw_only=True):
     """A note, once per project, if the condition holds."""
 
     id: Name
-    when_backend: Name  # a site comes out, or is edited to, this backend
+    when_backend: Name  # a site resolves to, or is edited to, this backend
     # Only for default groups, and said at one whose function calls this with this keyword (DDP, device_ids); for the project as a
     # whole where the file, or one that imports it, does so or calls it and has one of the words.
     when_wraps: dict[str, str] = {}
@@ -245,7 +245,7 @@ class Platform(RuleEntry, frozen=True, kw_only=True):
     loads_itself: When = {}  # versions of torch that import the plugin without being told
     required_import: str | None = None  # module without which the wanted backend is unknown to torch
     detection: tuple[Detection, ...] = ()
-    offered: tuple[Detection, ...] = ()  # what shows that a person may want this platform, whatever the machine is taken for
+    offered: tuple[Detection, ...] = ()  # what shows that a user may want this platform, whatever the machine counts as
     warnings: tuple[Warning_, ...] = ()
     examples: tuple[Example, ...] = ()
 

@@ -25,7 +25,7 @@ class Shown(RuleEntry, frozen=True, kw_only=True):
     # Attributes that are one process's own: reading one shows it where the file holds a call of one of these surfaces too, which trains.
     attributes: tuple[Name, ...] = ()
     beside: tuple[Name, ...] = ()
-    handed_to: str = ""  # the surface that the object is given to: what shows it of that one shows it of this one
+    handed_to: str = ""  # the surface that the object is passed to: what shows it of that one shows it of this one
     always: bool = False  # it needs no showing; but a test, or a notebook without a launcher, is one process
     launchers: tuple[Name, ...] = ()  # functions that start several processes from a notebook
 
@@ -74,7 +74,7 @@ class Settings(RuleEntry, frozen=True, kw_only=True):
     """A parameter that accepts a dictionary of defaults; a key in it names a class and its arguments."""
 
     key: Name
-    target: Name  # the key beside which the arguments stand
+    target: Name  # the key beside which the arguments are
     arguments: Name
     value: Name  # the qualified name of the class
     keyword: Name
@@ -86,7 +86,7 @@ class Statement(RuleEntry, frozen=True, kw_only=True):
     call: str = ""  # of the package, before the call: "init_distributed"
     package: str = ""
     keyword: str = ""  # of that call
-    attribute: str = ""  # or: of the object that the call is given, set before the call
+    attribute: str = ""  # or: of the object that the call is passed, set before the call
     position: int = 0
 
 
@@ -124,7 +124,7 @@ class Objects(RuleEntry, frozen=True, kw_only=True):
     several: tuple[Name, ...] = ()  # keywords that count devices: with more than one the choice is ``automatic``
     # Versions that take every device of the machine where nothing counts them.
     takes_all: When = {}
-    # In a file of settings: the key that names the class, and the one under which its arguments stand; "": beside it.
+    # In a file of settings: the key that names the class, and the one under which its arguments are; "": beside it.
     target: Name = "_target_"
     arguments: str = ""
     elsewhere: dict[Name, tuple[str, ...]] = {}  # values of keywords with which the group is not for the platform's devices
@@ -158,4 +158,4 @@ class Query(RuleEntry, frozen=True, kw_only=True):
     value: str
     on: tuple[str, ...]  # values that have to be replaced
     schemes: tuple[Name, ...]  # only these URLs take the query
-    default_url: Name  # what a left-out init_method means
+    default_url: Name  # what an omitted init_method means

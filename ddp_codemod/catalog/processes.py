@@ -49,7 +49,7 @@ class GroupCall(RuleEntry, frozen=True, kw_only=True):
     nodes: Argument | None = None  # strategy: machines
     refuses: dict[str, str] = msgspec.field(
         default_factory=dict
-    )  # keywords with which the call (strategy: the object that it is given) means more than its role says, but for this value
+    )  # keywords with which the call (strategy: the object that it is passed) means more than its role says, but for this value
     moves: Name | None = None  # wrap: the keyword with which the wrapped model itself moves its inputs to a device
     why: str = ""  # bound, alone: a clause for the reader
     why_zh: str = ""
@@ -88,7 +88,7 @@ class Processes(RuleEntry, frozen=True, kw_only=True):
     contexts: tuple[Name, ...]  # methods of the wrapped model that give a context, which does nothing for one process
     nothing: Name  # the context that does nothing
     wrapped_only: tuple[Name, ...]  # methods that only the wrapped model has
-    state: tuple[Name, ...]  # methods whose keys hang on the wrapping
+    state: tuple[Name, ...]  # methods whose keys depend on the wrapping
     strategies: tuple[Name, ...]  # strategy names, and classes, that form a group
     automatic: str  # the strategy name that forms a group only where there are several processes
     tests: tuple[Name, ...]  # patterns of files that are tests

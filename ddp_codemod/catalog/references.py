@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ddp_codemod.catalog.model import BackendChoice, Platform
     from ddp_codemod.catalog.tables import Rules
 
-Seen = Mapping[tuple[str, str], Path]  # files by the kind and id of what stands in them
+Seen = Mapping[tuple[str, str], Path]  # files by the kind and id of what is in them
 
 
 def check_references(rules: Rules, seen: Seen) -> None:

@@ -60,7 +60,7 @@ class Signature(RuleEntry, frozen=True, kw_only=True):
     silence: bool = False  # counts only where the log ends with it
     general: bool = False  # gives way to any other that knows the same line
     # "umbrella": says that something failed, another line says what; "consequence": usually follows from another error;
-    # "warning": may stand in a healthy log, and is the cause where nothing else is; "outside": an error of the program or
+    # "warning": may be in a healthy log, and is the cause where nothing else is; "outside": an error of the program or
     # the machine that has nothing to do with several processes, and counts as a cause only where others fail because of it
     role: Literal["root", "umbrella", "warning", "consequence", "outside"] = "root"
     confidence: Literal["sure", "usual", "possible"]

@@ -47,7 +47,7 @@ def add_ignore(job: Job, found: Survey) -> int:
 
 
 def _select_findings(found: Survey) -> Iterator[FingerprintedFinding]:
-    """What a person or ``apply`` has to do; a note is no finding that a comment quiets."""
+    """What a user or ``apply`` has to do; a note is no finding that a comment quiets."""
     from ddp_codemod.report.fingerprints import fingerprint_findings
 
     yield from (one for one in fingerprint_findings(found) if not isinstance(one.item, Advisory))

@@ -19,7 +19,7 @@ ASIDE = ("VISUAL", "EDITOR")  # where the editor is named
 class Questions(Struct):
     """The units and what was decided about them.
 
-    ``show`` prints one; ``edit`` gives what a person made of it, or None where it stays as it is.
+    ``show`` prints one; ``edit`` gives what a user made of it, or None where it stays as it is.
     """
 
     units: Sequence[Unit]

@@ -34,7 +34,7 @@ def make_change_records(found: Survey, changes: Sequence[FileChange], portable: 
         after = (made.after or "").splitlines()
         first = line_now(change.name, made.line)
         old = set(made.before.splitlines())
-        # of a line that is too long, what stands around the edit
+        # of a line that is too long, what is around the edit
         new = ((first + at, line.strip(MARK) if made.cut else line) for at, line in enumerate(after) if line not in old)
         lines = [(number, line) for number, line in new if len(line.strip()) >= _TELLING]
         at = edit.start if edit.anchor is None else edit.anchor

@@ -17,7 +17,7 @@ PIPELINES = ("CI", "GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")  # variable
 
 
 def escape_unencodable(stream: TextIO) -> None:
-    """Let a character that the console's code page lacks come out as an escape instead of an error."""
+    """Write a character that the console's code page lacks as an escape instead of an error."""
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
 
@@ -41,7 +41,7 @@ class Console(Struct):
     _said: int = 0  # lines of the screen that are taken
 
     def ink(self, stream: TextIO) -> Ink:
-        """Colour for a stream: as asked, else only on a terminal (https://no-color.org)."""
+        """Color for a stream: as asked, else only on a terminal (https://no-color.org)."""
         if self.color != "auto":
             return Ink(self.color == "always")
         return Ink(_can_take_escapes(stream) and not os.environ.get("NO_COLOR"))
@@ -63,11 +63,11 @@ class Console(Struct):
         return "\n".join(wrap_text(line, max(width - 1, 40), "", " " * rest))
 
     def room(self, screen: int) -> int:
-        """How many lines of a screen are left below what was said."""
+        """How many lines of a screen are left below what was reported."""
         return screen - self._said
 
     def out(self, line: str = "") -> None:
-        """Write a line of the result, with nothing in it that changes a terminal but our own colours."""
+        """Write a line of the result, with nothing in it that changes a terminal but our own colors."""
         self._clear_progress()
         sys.stdout.write(escape_output(line) + "\n")
 

@@ -24,7 +24,7 @@ def command(settings: Settings, place: str) -> int:
     if not name or not number.isascii() or not number.isdigit():
         raise make_failure("explain-usage", place=place)
     path, line = existing_path(name), int(number)
-    # the whole project: whether a line is edited can hang on calls and origins in other files
+    # the whole project: whether a line is edited can depend on calls and origins in other files
     root = find_project_root([path])
     why = find_change_record(root, path, line)
     job = prepare_job(replace(settings, paths=(str(root), name), applied=None if why is None else why.platform))

@@ -71,7 +71,7 @@ class _Tally(Struct):
 
 
 def run_fleet(asked: FleetRequest) -> tuple[int, int]:
-    """Run, keep, tell; how many repositories failed, and how many a person has to look at."""
+    """Run, keep, tell; how many repositories failed, and how many a user has to look at."""
     console = asked.console
     entries: Sequence[Entry] = asked.listing.entries
     if asked.sample is not None:

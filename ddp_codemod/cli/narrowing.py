@@ -20,7 +20,7 @@ VERSION = 1
 
 
 def survey_narrowed(job: Job) -> Survey:
-    """The survey of a job, with what its options leave out counted and no longer in it."""
+    """The survey of a job, with what its options omit counted and no longer in it."""
     from ddp_codemod.run.survey import survey
 
     settings = job.settings
@@ -92,7 +92,7 @@ def _is_excluded(edit: Edit, gone: Container[int], groups: Container[int]) -> bo
 
 
 def _limit_to_branch(job: Job, found: Survey, base: str) -> Survey:
-    """Only what stands on lines that the branch changed: the place itself, or a call or origin that belongs to it."""
+    """Only what is on lines that the branch changed: the place itself, or a call or origin that belongs to it."""
     from ddp_codemod.report.edit_sites import sites_of_edit
     from ddp_codemod.report.fingerprints import fingerprint_findings
     from ddp_codemod.write.branch import find_branch_changes

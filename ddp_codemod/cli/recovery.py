@@ -10,7 +10,7 @@ from ddp_codemod.write.journal_folders import has_journal
 
 
 def recover_project(console: Console, root: Path) -> bool:
-    """Bring the files to one side and say so in one line; whether they have their old text again."""
+    """Move the files to one side and say so in one line; whether they have their old text again."""
     if not has_journal(root):
         return False
     from ddp_codemod.write.errors import WriteError
@@ -29,7 +29,7 @@ def recover_project(console: Console, root: Path) -> bool:
 
 
 def tell_interrupted(console: Console, root: Path) -> None:
-    """Say in one line that there is something to be put right; a command that only looks writes nothing."""
+    """Say in one line that there is something to be fixed; a command that only looks writes nothing."""
     if not has_journal(root):
         return
     from ddp_codemod.write.recover import find_interrupted

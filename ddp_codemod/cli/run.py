@@ -54,7 +54,7 @@ PORTING = ("apply", "check", "diff", "scan")  # commands that are about the tree
 
 
 def prepare_job(settings: Settings, writes: bool = False) -> Job:
-    """Check what the options say, before a file of the project is read; an apply that was cut off is put right first.
+    """Check what the options say, before a file of the project is read; an apply that was cut off is fixed first.
 
     Raises Failure for a missing path, a bad configuration or rule file, an unknown rule, and an unknown or uncertain platform.
     """
@@ -161,7 +161,7 @@ def read_versions(settings: Settings, rules: Rules) -> dict[str, Stated]:
 
 
 def configure_project(root: Path, folders: Iterable[Path]) -> tuple[Config, Rules]:
-    """What a project says about itself, and the rules with those that it brings. Raises Failure for what cannot be used."""
+    """What a project says about itself, and the rules with those that it enables. Raises Failure for what cannot be used."""
     from ddp_codemod.discover.config import ConfigError, check_ids, read
 
     try:

@@ -91,7 +91,7 @@ class Command(click.Command):
             formatter.write(f"  {line}".rstrip() + "\n")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options; arguments stand in the usage line."""
+        """Write the options; arguments are in the usage line."""
         options = (parameter for parameter in self.get_params(ctx) if isinstance(parameter, Option))
         with formatter.section(text("help-options", lang_of(ctx))):
             formatter.write_dl([record for option in options if (record := option.get_help_record(ctx)) is not None])

@@ -21,7 +21,7 @@ from ddp_codemod.cli.translate import Command, option
 @option("--keep", multiple=True, metavar="FILE", help="help-undo-keep")
 @undo_options
 def command(settings: Settings, keep: tuple[str, ...]) -> int:
-    """Put back the bytes that the last apply replaced."""
+    """Restore the bytes that the last apply replaced."""
     from ddp_codemod.report.view import format_typed_path
     from ddp_codemod.write.errors import WriteError
     from ddp_codemod.write.undo import undo

@@ -173,7 +173,7 @@ def _find_command_python(words: list[str]) -> str:
 
 
 def _write_aside(data: bytes) -> None:
-    """Write what the command prints where it is not taken for the document."""
+    """Write what the command prints where it is not mistaken for the document."""
     sys.stderr.buffer.write(data)
     sys.stderr.buffer.flush()
 

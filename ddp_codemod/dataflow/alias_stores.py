@@ -31,7 +31,7 @@ _OURS = (AllocationKind.OPTIONS, AllocationKind.FILE, AllocationKind.CLASS)
 def add_alias_stores(tracer: Tracer, module: Module, node: ast.Attribute, way: Trace, found: Sequence[Value]) -> list[Value]:
     """What was found, and the leaves of those assignments; assignments of the same scope are honored in their order.
 
-    None is left out where an assignment puts a value in its place: ``if args.backend is None: args.backend = "nccl"``.
+    None is omitted where an assignment puts a value in its place: ``if args.backend is None: args.backend = "nccl"``.
     """
     here = scope_of(module, node)
     given = () if _is_self(node.value) else _find_stores(tracer, node.attr)
@@ -86,7 +86,7 @@ def _is_self(node: ast.expr) -> bool:
 
 
 def is_attribute_assigned(tracer: Tracer, attribute: str) -> bool:
-    """Whether any file of the project looks as if an object, a class or a module were given an attribute of this name."""
+    """Whether any file of the project looks as if an object, a class or a module were passed an attribute of this name."""
     known = tracer.memory.setdefault("stored", {})
     if attribute not in known:
         project, name = tracer.resolver.project, attribute.encode()

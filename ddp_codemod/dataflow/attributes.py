@@ -284,7 +284,7 @@ def trace_getattr(tracer: Tracer, module: Module, node: ast.Call, way: Trace) ->
 
 
 def _find_doubt(tracer: Tracer, module: Module, node: ast.expr, way: Trace) -> Confidence | None:
-    """That an object which is not known may have what a default stands in for."""
+    """That an object which is not known may have what a default replaces."""
     made = find_origins(tracer, module, node, way).made
     if not made or all(one.maker in (AllocationKind.UNKNOWN, AllocationKind.ELSEWHERE) for one in made):
         leaves = tracer.evaluate(module, node, Trace(kind=OriginKind.OBJECT, frame=way.frame))

@@ -1,4 +1,4 @@
-"""Which branch of a statement a part of it stands in, and what the patterns of a ``match`` ask for."""
+"""Which branch of a statement a part of it is in, and what the patterns of a ``match`` ask for."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def is_bound_method(module: Module, function: ast.AST) -> bool:
 
 
 def find_position(function: Def, name: str, method: bool) -> int:
-    """The place of a parameter among those that a call fills in order; -1 where it is given by keyword only."""
+    """The place of a parameter among those that a call fills in order; -1 where it is passed by keyword only."""
     plain = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)][1 if method else 0 :]
     return plain.index(name) if name in plain else -1
 
@@ -97,7 +97,7 @@ def find_names(module: Module, name: str) -> tuple[ast.Name, ...]:
 
 
 def is_value(module: Module, node: ast.expr) -> bool:
-    """Whether an expression is handed on: not called, looked into, annotated with or derived from."""
+    """Whether an expression is passed on: not called, looked into, annotated with or derived from."""
     around = module.parents.get(node)
     if isinstance(around, ast.Call):
         return node is not around.func

@@ -39,7 +39,7 @@ def trace_class_attribute(tracer: Tracer, module: Module, node: ast.ClassDef, na
         found += _trace_class_body(tracer, owner_module, base, name, way)
         if found:
             break
-    for other_module, other in tracer.resolver.subclasses(node):  # what stands in the class may be overridden below it
+    for other_module, other in tracer.resolver.subclasses(node):  # what is in the class may be overridden below it
         for binding in _index_self_stores(other_module, other).get(name, ()) if not found else ():
             if binding.value is not None and tracer.facts.unreachable(other_module, binding.node) is None:
                 place = other_module.place(binding.node)

@@ -1,4 +1,4 @@
-"""What comes out of a choice on the platform: a ternary, an ``or``, an ``and``."""
+"""The result of a choice on the platform: a ternary, an ``or``, an ``and``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def trace_conditional(tracer: Tracer, module: Module, node: ast.IfExp | ast.Bool
             falsy = isinstance(leaf.value, Known) and truth(leaf.value) is False
             if isinstance(node, ast.BoolOp) and part is not node.values[-1]:
                 if falsy and isinstance(node.op, ast.Or):
-                    continue  # None or "" in front of an ``or`` is never what comes out
+                    continue  # None or "" in front of an ``or`` is never the result
                 if isinstance(node.op, ast.And) and not (isinstance(leaf.value, Known) and leaf.value.value is None):
                     continue  # in front of an ``and`` nothing else is, but for None
             inside = leaf.module is module and (leaf.node is part or leaf.outer is part)

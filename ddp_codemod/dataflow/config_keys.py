@@ -105,7 +105,7 @@ def _trace_merged_sections(tracer: Tracer, module: Module, origin: AllocationSit
 
 
 def _is_sectioned_config(module: Module, document: Document, key: str) -> bool:
-    """Whether a file looks like one whose merged sections a program reads: the key stands in one of them, and others that it speaks of."""
+    """Whether a file looks like one whose merged sections a program reads: the key is in one of them, and others that it speaks of."""
     inside = [entry.path[1] for entry in document.entries if len(entry.path) == 2]
     others = {name for name in inside if name != key and name.isidentifier()}
     return inside.count(key) == 1 and any(has_word(module.source.text.encode(), name.encode()) for name in others)
@@ -119,7 +119,7 @@ def _find_holder(node: ast.expr) -> ast.expr | None:
 
 
 def _is_read(leaf: Value, files: OpenedPaths, ways: Set[tuple[str, ...]]) -> bool:
-    """Whether an entry stands in one of the files that are read, under one of these ways of keys."""
+    """Whether an entry is in one of the files that are read, under one of these ways of keys."""
     if not isinstance(leaf.node, Entry):
         return True
     return files.has(leaf.module.name) and tuple(key.replace("-", "_") for key in leaf.node.path) in ways
@@ -151,7 +151,7 @@ def trace_key_path(tracer: Tracer, keys: tuple[str, ...], way: Trace, of_self: b
     """The entries of the project's configuration files that going through these keys can reach.
 
     The whole path of an entry has to be the end of what the code goes through, or, from two keys on, the other way round
-    (the first key of ``self.cfg.dist.backend`` is no key: ``of_self``); and what stands there has to be the name of a
+    (the first key of ``self.cfg.dist.backend`` is no key: ``of_self``); and what is there has to be the name of a
     backend or a URL.
     """
     found: list[Value] = []
@@ -212,7 +212,7 @@ def _list_relevant_files(tracer: Tracer) -> tuple[str, ...]:
 
 
 def _make_entry_pattern(tracer: Tracer, key: str) -> bytes:
-    """What stands in a file that gives a key a value of interest."""
+    """What is in a file that gives a key a value of interest."""
     known = tracer.memory.setdefault("given", {})
     if key not in known:
         values = (b"(?i:%b)" % re.escape(value.encode()) for value in _list_known_values(tracer))
@@ -228,7 +228,7 @@ def trace_entry_overrides(tracer: Tracer, leaf: Value, way: Trace) -> list[Value
 
 
 def trace_path_overrides(tracer: Tracer, document: Document, path: tuple[str, ...], way: Trace) -> list[Value]:
-    """What launch files give for a path of keys of a configuration file, whether they stand there or not."""
+    """What launch files give for a path of keys of a configuration file, whether they are there or not."""
     found: list[Value] = []
     for script, option in tracer.composed.overrides(document, path):
         if tracer.could_be_value(option.value):

@@ -25,7 +25,7 @@ def find_key_paths(tracer: Tracer, module: Module, parameter: ast.AST) -> list[t
 
 
 def find_config_places(tracer: Tracer, module: Module, function: ast.AST | None) -> list[Place]:
-    """The files that name a function, or the class that it constructs, and where its arguments stand in them."""
+    """The files that name a function, or the class that it constructs, and where its arguments are in them."""
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return []
     around = module.parents.get(function)
@@ -46,7 +46,7 @@ def find_defaulted_parameter(module: Module, default: ast.AST) -> ast.arg | None
 
 
 def _index_places(tracer: Tracer) -> dict[str, list[Place]]:
-    """Where arguments stand, by the dotted name of what they are for, as the project's folders spell it."""
+    """Where arguments are, by the dotted name of what they are for, as the project's folders spell it."""
     if "places of targets" not in tracer.memory:
         project = tracer.resolver.project
         homes: dict[str, list[str]] = {}

@@ -25,7 +25,7 @@ def find_opaque_decorator(tracer: Tracer, module: Module, function: Def) -> str:
 
 
 def find_wrapper_calls(tracer: Tracer, module: Module, function: Def) -> Iterator[tuple[Module, ast.Call]]:
-    """The calls of a function that the project's own decorators around it make, where they do not just hand on what they get."""
+    """The calls of a function that the project's own decorators around it make, where they do not just pass on what they get."""
     for part in function.decorator_list:
         for entity in tracer.resolver.resolve(module, part):
             if isinstance(entity, Definition) and isinstance(entity.node, _FUNCTIONS) and entity.node.args.args:
@@ -60,7 +60,7 @@ def _is_transparent(tracer: Tracer, entity: object, called: bool) -> bool:
 
 
 def _is_passthrough(module: Module, function: Def, depth: int) -> bool:
-    """Whether a decorator, or what makes one, gives back the function itself or one that calls it with just what it is given."""
+    """Whether a decorator, or what makes one, gives back the function itself or one that calls it with just what it is passed."""
     inside = {node.name: node for node in ast.walk(function) if isinstance(node, _FUNCTIONS) and node is not function}
     given = {argument.arg for argument in (*function.args.posonlyargs, *function.args.args)}
     returned = [
@@ -110,7 +110,7 @@ def _has_rebinding(function: Def, name: str) -> bool:
 
 
 def _is_about(inner: Def, node: ast.Name) -> bool:
-    """Whether a name stands in a decorator, ``@functools.wraps(f)``, or is asked for an attribute, ``f.__name__``."""
+    """Whether a name is in a decorator, ``@functools.wraps(f)``, or is asked for an attribute, ``f.__name__``."""
     asked = any(
         isinstance(part, ast.Attribute) and part.value is node and isinstance(part.ctx, ast.Load) for part in ast.walk(inner)
     )

@@ -29,7 +29,7 @@ from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.parse.shell import Option, Script, Setting
 from ddp_codemod.sites.scopes import owner_scope, scope_of
 
-MOST = 2_000  # steps for one value; one that goes further is taken for one that goes everywhere
+MOST = 2_000  # steps for one value; one that goes further counts as one that goes everywhere
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
 
@@ -278,7 +278,7 @@ class _DefUseWalk(TableSteps):
 
 
 def _is_annotation(module: Module, node: ast.AST) -> bool:
-    """Whether a name is said to be the type of something: ``x: C``, ``x: list[C] | None``, ``-> C``."""
+    """Whether a name is declared to be the type of something: ``x: C``, ``x: list[C] | None``, ``-> C``."""
     around = module.parents.get(node)
     while isinstance(around, (ast.Subscript, ast.Tuple, ast.BinOp)):
         node, around = around, module.parents.get(around)

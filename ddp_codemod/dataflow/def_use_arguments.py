@@ -34,7 +34,7 @@ _DUMPS = frozenset({"dumps", "pformat", "to_yaml", "to_json", "model_dump_json"}
 _WRITING = frozenset({"dump", "safe_dump", "dump_all", "save"})  # write an object to a file
 _CACHES = frozenset({"cache", "lru_cache"})  # decorators under which a function runs once for the same arguments
 SAME = ("same",)  # stands for the path that a step has already
-Path = tuple[object, ...]  # the keys under which a value stands in lists and tables; "*" for any
+Path = tuple[object, ...]  # the keys under which a value is in lists and tables; "*" for any
 
 
 class WalkStep(Struct, frozen=True):

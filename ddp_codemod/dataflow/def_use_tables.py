@@ -65,7 +65,7 @@ class TableSteps(ArgumentSteps):
             for index, part in enumerate(target.elts):
                 if known in (None, index):
                     self._follow_loop(at if known is None else replace(at, key=at.key[1:]), around, part)
-        elif isinstance(around, ast.comprehension) and isinstance(target, ast.Name):  # its names are those of what it stands in
+        elif isinstance(around, ast.comprehension) and isinstance(target, ast.Name):  # its names are those of what it is in
             self._follow_name_reads(at, at.module, at.module.parents[around], target.id)
         else:
             self._follow_store(at, target)

@@ -12,7 +12,7 @@ from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.entities import Definition, Instance, ModuleRef
 
-# what is got is called there and then; two levels of brackets may stand in it
+# what is got is called there and then; two levels of brackets may be in it
 _CALLED = re.compile(rb"\bgetattr\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\s*\(")
 
 

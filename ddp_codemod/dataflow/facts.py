@@ -31,7 +31,7 @@ class Facts:
     ``open_words`` are texts that may be edited (backend names): a variable that holds one decides no condition.
     ``present`` says which fact tells whether a name is there: ``hasattr(torch.distributed, "ProcessGroupNCCL")``.
     ``switches``: what a variable is set to by hand decides a condition; of backends only ``names`` do, where it does not.
-    ``demanded``: functions that ask for a device; a statement which ends the program for want of one is taken for gone.
+    ``demanded``: functions that ask for a device; a statement which ends the program for want of one counts as gone.
     ``gates``: questions that are put differently where a no makes code do without its group: there the answer is yes.
     ``counts``: numbers of devices that become the launcher's number of processes where there are none, and decide no condition.
     """

@@ -18,7 +18,7 @@ from ddp_codemod.parse.gin import read
 from ddp_codemod.parse.python import Module
 
 _INCLUDE = re.compile(r"(?m)^[ \t]*include[ \t]+['\"]([^'\"\n]+)['\"]")
-MACRO = "%"  # in front of the name of a value that stands elsewhere
+MACRO = "%"  # in front of the name of a value that is elsewhere
 
 
 def trace_parameter_bindings(tracer: Tracer, module: Module, function: Def, name: str, way: Trace) -> list[Value]:
@@ -41,7 +41,7 @@ def is_required(tracer: Tracer, module: Module, default: ast.expr) -> bool:
 
 
 def _find_configurable(tracer: Tracer, module: Module, function: Def, binding: Binding) -> tuple[str, ...]:
-    """The name that bindings use, behind its module's: each may leave out parts from the front; () where none of the decorators is on it."""
+    """The name that bindings use, behind its module's: each may omit parts from the front; () where none of the decorators is on it."""
     around = module.parents.get(function)
     decorated = around if function.name == "__init__" and isinstance(around, ast.ClassDef) else function
     for part in decorated.decorator_list:
@@ -55,7 +55,7 @@ def _find_configurable(tracer: Tracer, module: Module, function: Def, binding: B
 
 
 def _is_selector_of(selector: str, configurable: tuple[str, ...]) -> bool:
-    """Whether what stands before a parameter, behind its scopes, is the function: ``train/trainer.Group``."""
+    """Whether what is before a parameter, behind its scopes, is the function: ``train/trainer.Group``."""
     parts = selector.rpartition("/")[2].split(".")
     return tuple(parts) == configurable[-len(parts) :]
 
@@ -110,7 +110,7 @@ def _trace_calls(tracer: Tracer, binding: Binding, configurable: tuple[str, ...]
 
 
 def _trace_texts(tracer: Tracer, binding: Binding, configurable: tuple[str, ...], name: str, way: Trace) -> Iterator[Value]:
-    """Bindings in a text of a program: which of its values is meant is for a person to change."""
+    """Bindings in a text of a program: which of its values is meant is for the user to change."""
     for module, call in _find_calls(tracer, binding.reads):
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
         for text in (part for argument in given for part in ast.walk(argument) if isinstance(part, ast.Constant)):

@@ -35,7 +35,7 @@ def make_exclusion_test(
 
 
 def _list_conditions_around(module: Module, node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
-    """The conditions that a place stands under in its function, and what they come to there."""
+    """The conditions that a place is under in its function, and what they come to there."""
     below = node
     for around in module.ancestors(node):
         if isinstance(around, (ast.If, ast.IfExp)) and (branch := find_branch(around, below)) is not None:
@@ -60,7 +60,7 @@ def _list_early_exits(module: Module, block: list[ast.stmt]) -> list[tuple[int, 
 
 
 def find_none_guard(module: Module, binding: Binding) -> ast.If | None:
-    """The ``if`` that asks a name, or an attribute, for None and gives it a value whatever happens, which an assignment stands in."""
+    """The ``if`` that asks a name, or an attribute, for None and gives it a value whatever happens, which an assignment is in."""
     below: ast.AST = binding.node
     for around in module.ancestors(binding.node) if binding.kind == "value" else ():
         if isinstance(around, FUNCTIONS):

@@ -21,7 +21,7 @@ from ddp_codemod.sites.surface_calls import Use
 
 
 def find_indirect_uses(tracer: Tracer, module: Module, words: Collection[str]) -> Iterator[Use]:
-    """The calls of the surfaces that a file hands on as values, wherever in the project these are called."""
+    """The calls of the surfaces that a file passes on as values, wherever in the project these are called."""
     for node, surface in _find_surface_values(tracer, module, {*words, *aliases_of(module, words)}):
         way = analyze_escapes(tracer, module, node)
         found = [*_find_calls_of_value(tracer, node, surface, way)]
@@ -67,7 +67,7 @@ def _list_receiver_names(tracer: Tracer, leaf: Value) -> Iterator[str]:
 
 
 def _make_placeholder_call(module: Module, node: ast.expr) -> ast.Call:
-    """A call where a value stands, for an item that has no call to stand at."""
+    """A call where a value is, for an item that has no call to be at."""
     call = ast.copy_location(ast.Call(node, [], []), node)
     module.parents[call] = module.parents[node]
     return call
@@ -98,7 +98,7 @@ def _may_bind_backend(tracer: Tracer, partial: Use) -> bool:
 
 
 def _find_surface_values(tracer: Tracer, module: Module, words: Collection[str]) -> Iterator[tuple[ast.expr, Surface]]:
-    """The names of a file that stand for a surface and are not called where they stand."""
+    """The names of a file that stand for a surface and are not called where they are."""
     for kind in (ast.Name, ast.Attribute):
         for node in module.nodes.get(kind, ()):
             assert isinstance(node, (ast.Name, ast.Attribute))

@@ -171,6 +171,6 @@ def _is_unchanged(tracer: Tracer, part: str) -> bool:
 
 
 def _may_be_named(tracer: Tracer, device: str) -> bool:
-    """Whether the platform's backend can be written behind this device as it stands."""
+    """Whether the platform's backend can be written behind this device as it is."""
     choice = tracer.platform.backend
     return device in tracer.device_types and device not in choice.devices and device not in choice.wanted_for

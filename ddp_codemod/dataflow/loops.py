@@ -1,4 +1,4 @@
-"""Loops over values that stand there: ``for backend in ["gloo", "nccl"]``, ``for backend, size in {"gloo": 2}.items()``."""
+"""Loops over values that are there: ``for backend in ["gloo", "nccl"]``, ``for backend, size in {"gloo": 2}.items()``."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _list_elements(node: object, part: str) -> list[ast.expr] | None:
 
 
 def _find_target_path(target: ast.expr, name: str) -> list[int] | None:
-    """Where a name stands in a loop's target: [] for the target itself, [1] for the second of a tuple."""
+    """Where a name is in a loop's target: [] for the target itself, [1] for the second of a tuple."""
     if isinstance(target, ast.Name):
         return [] if target.id == name else None
     for index, part in enumerate(target.elts if isinstance(target, (ast.Tuple, ast.List)) else ()):

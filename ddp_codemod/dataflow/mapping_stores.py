@@ -17,7 +17,7 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.entities import Definition, External
 from ddp_codemod.sites.scopes import COMPREHENSIONS, Binding, assignment_pairs, bindings, owner_scope, scope_of
 
-# methods of a mapping that leave it as it is, and functions of others that only read what they are given
+# methods of a mapping that leave it as it is, and functions of others that only read what they are passed
 _READING = frozenset({"get", "items", "keys", "values", "copy", "__contains__"})
 _TOLD = frozenset({"update", "debug", "info", "warning", "error", "exception", "critical", "log", "dump", "dumps", "format"})
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Delete)
@@ -90,7 +90,7 @@ def find_stores(tracer: Tracer, module: Module, scope: ast.AST, mapping: ast.Nam
 def _find_stores_by_name(
     tracer: Tracer, module: Module, scope: ast.AST, name: str, wanted: Known
 ) -> list[tuple[ast.Name, list[MappingStore]]]:
-    """What is done where a mapping's name stands, of those places where something is done."""
+    """What is done where a mapping's name is, of those places where something is done."""
     found: list[tuple[ast.Name, list[MappingStore]]] = []
     for node in find_names(module, name):
         if isinstance(node.ctx, ast.Load) and owner_scope(module, scope_of(module, node), node.id) is scope:

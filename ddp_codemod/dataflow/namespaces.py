@@ -1,4 +1,4 @@
-"""Objects whose attributes are what a call was given, or what was assigned to them: ``SimpleNamespace(backend=...)``, ``CfgNode()``."""
+"""Objects whose attributes are what a call was passed, or what was assigned to them: ``SimpleNamespace(backend=...)``, ``CfgNode()``."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _list_assigned_names(module: Module, call: ast.Call) -> list[str]:
 
 
 def _is_mapping(tracer: Tracer, module: Module, call: ast.Call) -> bool:
-    """Whether what a call makes holds the entries of the mapping that it is given."""
+    """Whether what a call makes holds the entries of the mapping that it is passed."""
     names = set(tracer.resolver.names(module, call.func))
     if any(names & set(idioms.attribute_mappings) for idioms in tracer.idioms):
         return True

@@ -88,7 +88,7 @@ def _list_path_endings(tracer: Tracer, module: Module, node: ast.expr, depth: in
         return
     for leaf in tracer.evaluate(module, node):
         inner, home = leaf.node, leaf.module
-        if leaf.way.kind in _CHOSEN:  # a person may choose another one
+        if leaf.way.kind in _CHOSEN:  # a user may choose another one
             yield ""
         elif isinstance(leaf.value, Known) and isinstance(leaf.value.value, str):
             yield _normalize_path(leaf.value.value)

@@ -21,7 +21,7 @@ from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.parse.shell import Option, Script
 from ddp_codemod.sites.option_receivers import explain_launch_value, find_option_receivers
 
-_DASHED, _ENDED = re.compile(rb"""["']-+\Z"""), re.compile(rb"""[\\"'=]""")  # around one that is given
+_DASHED, _ENDED = re.compile(rb"""["']-+\Z"""), re.compile(rb"""[\\"'=]""")  # around one that is passed
 
 
 def find_declared_default(tracer: Tracer, module: Module, node: ast.Call, names: Iterable[str]) -> ast.expr | None:
@@ -135,7 +135,7 @@ def _find_lists_with(module: Module, words: set[str]) -> list[ast.List | ast.Tup
 def _trace_words(
     tracer: Tracer, module: Module, parts: Sequence[ast.expr], words: Iterable[str], function: str, way: Trace
 ) -> Iterator[Value]:
-    """What stands behind an option in the words of a command line."""
+    """What is behind an option in the words of a command line."""
     for part, after in zip(parts, [*parts[1:], None], strict=False):
         text = part.value if isinstance(part, ast.Constant) and isinstance(part.value, str) else ""
         name, joined, value = text.lstrip("-").partition("=")

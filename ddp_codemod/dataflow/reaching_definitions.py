@@ -1,6 +1,6 @@
 """Reaching definitions on ``ast``: which assignments of a place can hold when a statement runs.
 
-Branches whose condition folds to false are not taken. Loops and exception handlers are taken for possible.
+Branches whose condition folds to false are not taken. Loops and exception handlers count as possible.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class ReachingSet(Struct):
 
     found: list[Binding] = field(default_factory=list)
     open: bool = True
-    ends: bool = False  # control does not come out at the end (return, raise, ...)
+    ends: bool = False  # control does not reach the end (return, raise, ...)
 
 
 class ReachingDefinitions:
@@ -88,7 +88,7 @@ class ReachingDefinitions:
                 attempt = self.module.parents[parent]
                 for inner in attempt.body:  # type: ignore[attr-defined]
                     result.found = self._list_all_definitions(inner) + result.found
-            statement = self.module.statement(parent)  # an except handler or a match case stands in its statement
+            statement = self.module.statement(parent)  # an except handler or a match case is in its statement
 
     def block(self, statements: Sequence[ast.stmt]) -> ReachingSet:
         """What can hold after a list of statements."""

@@ -18,7 +18,7 @@ class Read(Struct, frozen=True, eq=False):
     carrier: ast.expr  # what gives the value itself, where ``node`` is a text that holds it
     sure: bool = True  # False: only a word leads here, as that of an attribute does
     inside: bool = False  # ``node`` is a list or table that holds the value
-    ends: bool = False  # code that is not read takes it, whatever the expression stands in
+    ends: bool = False  # code that is not read takes it, whatever the expression is in
 
 
 class DefUse:

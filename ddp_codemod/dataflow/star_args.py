@@ -23,14 +23,14 @@ DEPTH = 5  # functions that hand their arguments on to each other
 def trace_index(
     tracer: Tracer, module: Module, arguments: Sequence[ast.expr], position: int, way: Trace, depth: int = 0
 ) -> list[Value] | None:
-    """The leaves of what comes at a position where an unpacked argument stands at or before it; None where that is not known.
+    """The leaves of what comes at a position where an unpacked argument is at or before it; None where that is not known.
 
     [] says that nothing comes there.
     """
     star = next((index for index, part in enumerate(arguments) if isinstance(part, ast.Starred)), len(arguments))
     if star > position:
         return [*tracer.evaluate(module, arguments[position], way)] if position < len(arguments) else []
-    if star != len(arguments) - 1 or depth > DEPTH:  # something stands behind it, at a place that depends on its length
+    if star != len(arguments) - 1 or depth > DEPTH:  # something is behind it, at a place that depends on its length
         return None
     unpacked = arguments[star].value  # type: ignore[attr-defined]
     if (made := translations.find_part_translation(unpacked)) is not None:

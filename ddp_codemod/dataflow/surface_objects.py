@@ -1,4 +1,4 @@
-"""Objects of a surface's own class, whose attributes say what the surface was given."""
+"""Objects of a surface's own class, whose attributes say what the surface was passed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ddp_codemod.sites.scopes import bindings, owner_scope, scope_of
 def is_surface_attribute(tracer: Tracer, module: Module, node: ast.expr, attribute: str) -> bool:
     """Whether an attribute or method belongs to an object of a surface and is named for its backend parameter.
 
-    ``strategy.process_group_backend`` is what the strategy was given where it was made, which is a site of its own.
+    ``strategy.process_group_backend`` is what the strategy was passed where it was made, which is a site of its own.
     """
     if not any(name in attribute for name in tracer.backend_parameters):
         return False

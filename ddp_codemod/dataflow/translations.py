@@ -17,7 +17,7 @@ from ddp_codemod.parse.python import Module
 
 
 class Translation(Struct, frozen=True, eq=False):
-    """What goes in, and the expression that comes out for each text which is changed."""
+    """What goes in, and the expression that results for each text which is changed."""
 
     given: ast.expr
     texts: dict[str | None, ast.expr]

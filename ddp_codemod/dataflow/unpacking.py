@@ -13,7 +13,7 @@ from ddp_codemod.sites.scopes import Binding
 
 
 def trace_unpacked(tracer: Tracer, module: Module, binding: Binding, way: Trace) -> list[Value]:
-    """``a, b = "nccl", 2``: the element of what stands there, or of each tuple that the expression can give."""
+    """``a, b = "nccl", 2``: the element of what is there, or of each tuple that the expression can give."""
     assert binding.value is not None
     found = [(module, binding.value, way)]
     for index in binding.path:

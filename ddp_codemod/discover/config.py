@@ -33,7 +33,7 @@ class Config(Struct, frozen=True):
 
     path: Path
     platform: str | None = None
-    rules: tuple[str, ...] = ()  # ids, beside those that the platform brings
+    rules: tuple[str, ...] = ()  # ids, beside those that the platform enables
     folders: tuple[Path, ...] = ()  # with rules of the project's own
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
@@ -173,7 +173,7 @@ def _make_unknown_error(key: str, word: str, known: Iterable[str], /, **args: ob
 
 
 def _find_line(content: str, word: str, after: str = "") -> int:
-    """The line that a word of the table stands in, behind another one; comments are passed over."""
+    """The line that a word of the table is in, behind another one; comments are passed over."""
     at, found = 0, 1
     wanted = [part for part in ("ddp-codemod", after, word) if part]
     for number, line in enumerate(content.splitlines(), 1):

@@ -35,7 +35,7 @@ def walk_files(
 ) -> Iterator[Path]:
     """Every file with one of the suffixes under the paths, and scripts without any, sorted, each once; a named file as it is.
 
-    Links out of the root, virtual environments and caches are left out, and so is what is no plain file. ``linked`` is told of
+    Links out of the root, virtual environments and caches are omitted, and so is what is no plain file. ``linked`` is told of
     each link to a file, and where it leads; ``unread`` of each folder that cannot be listed, and why; ``inner`` of each folder
     below a path that git keeps as a work tree of its own: a submodule, a clone; ``listed`` of each folder and all that is in it.
     """
@@ -203,7 +203,7 @@ def read_text(path: Path, root: Path, known: bytes = b"") -> Source | Skipped:
 
 
 def read_loosely(path: Path, root: Path, known: bytes = b"") -> Source | Skipped:
-    """Read a text file that is never written, whatever its encoding: what is not plain ASCII in it may come out wrong; ``known`` as in ``content``."""
+    """Read a text file that is never written, whatever its encoding: what is not plain ASCII in it may be wrong; ``known`` as in ``content``."""
     made = read_text(path, root, known)
     if isinstance(made, Source):
         return made

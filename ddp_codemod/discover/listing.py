@@ -134,7 +134,7 @@ def is_outside_root(path: Path, root: Path) -> bool:
 
 
 def is_under(name: str, folder: str) -> bool:
-    """Whether a file's name is the given one or lies in the given folder; "" and "." are the root."""
+    """Whether a file's name is the one asked for or lies in the folder asked for; "" and "." are the root."""
     return folder in ("", ".") or name == folder or name.startswith(folder + "/")
 
 

@@ -1,4 +1,4 @@
-"""What a project leaves out, and where it leaves single rules out: patterns as in .gitignore, on names relative to the root."""
+"""What a project omits, and where it leaves single rules out: patterns as in .gitignore, on names relative to the root."""
 
 from __future__ import annotations
 

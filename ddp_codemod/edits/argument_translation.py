@@ -40,7 +40,7 @@ def format_comparison(pairs: Pairs, quote: str) -> str:
 
 
 def _format_choice(change: Translation, given: tuple[str, str], quote: str, unless: str) -> str:
-    """The choice by what is given: ``given`` says how it is asked for first, and then again."""
+    """The choice by what is passed: ``given`` says how it is asked for first, and then again."""
     first, again = given
     olds = [_quote_value(old, quote) for old, _ in change.pairs]
     if len(news := {new for _, new in change.pairs}) == 1:

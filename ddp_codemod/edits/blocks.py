@@ -1,4 +1,4 @@
-"""The stretches of whole lines that edits change, and what stands there when some of them are made.
+"""The stretches of whole lines that edits change, and what is there when some of them are made.
 
 Offsets are those of the file, also for a notebook. Lines are git's, which end at a line feed only: what is made here goes into
 patches.

@@ -19,7 +19,7 @@ from ddp_codemod.model import Edit, Reason, Recipe
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Change, NewHandler, NewKeyword, NewObject, NewStatement, NewText, NewVariable
 
-# Where ``a if b else c`` may stand without parentheses.
+# Where ``a if b else c`` may be without parentheses.
 _OPEN = (
     ast.Call,
     ast.keyword,
@@ -56,7 +56,7 @@ def format_either(entry: Portable, condition: str, wanted: str, old: str) -> str
 
 
 def variable_edits(entry: Portable, change: NewVariable, make: Make, imported: Import) -> list[Edit] | Reason:
-    """The variable, set on the platform only; for a person where no line of its own is free for that."""
+    """The variable, set on the platform only; for review where no line of its own is free for that."""
     module, environment = change.module, change.environment
     needed, system = condition_of(entry, module, change.node, imported), imported(module, "os", None, change.node)
     if isinstance(needed, Reason) or isinstance(system, Reason):
@@ -71,7 +71,7 @@ def variable_edits(entry: Portable, change: NewVariable, make: Make, imported: I
 
 
 def statement_edits(entry: Portable, change: NewStatement, make: Make, imported: Import) -> list[Edit] | Reason:
-    """The statement with None, which is the same as left out, on other platforms; one with a condition of its own is not run there."""
+    """The statement with None, which is the same as omitted, on other platforms; one with a condition of its own is not run there."""
     needed = condition_of(entry, change.module, change.node, imported)
     package = imported(change.module, change.package, None, change.node) if change.package else ([], "")
     if isinstance(needed, Reason):
@@ -88,7 +88,7 @@ def statement_edits(entry: Portable, change: NewStatement, make: Make, imported:
 
 
 def launcher_edits(entry: Portable, change: Change, rules: Rules, make: Make, imported: Import) -> list[Edit] | Reason:
-    """The value where a launcher started the process, and what is the same as left out in any other."""
+    """The value where a launcher started the process, and what is the same as omitted in any other."""
     if isinstance(change, NewKeyword):
         return keyword_edits(entry, change, "None", make, imported)
     if isinstance(change, NewHandler | NewObject):

@@ -91,7 +91,7 @@ def _may_hold_name(source: Source, name: str) -> bool:
 
 
 def _find_name_conflict(source: Source, tree: ast.Module, wanted: WantedImport, before: int) -> Reason | None:
-    """Why the name cannot be given to the import: it stands for something else, or code reads it that nothing gives it to."""
+    """Why the name cannot be passed to the import: it stands for something else, or code reads it that nothing gives it to."""
     for scope in scopes_at(source, tree, before):
         for other in list_bindings(scope.node, wanted.bound):
             if other.target != wanted.target or not isinstance(scope.node, ast.Module):
@@ -160,7 +160,7 @@ def _find_import_places(
 ) -> Iterator[Insertion | None]:
     """Places next to the imports that a reader would look among, best first."""
     like = [at for at in imports if wanted.package in _list_packages(body[at])]
-    # a plug-in such as "torch_x" stands by its host "torch"
+    # a plug-in such as "torch_x" is by its host "torch"
     like = like or [at for at in imports if any(wanted.package.startswith(f"{top}_") for top in _list_packages(body[at]))]
     if like:
         run = set(_collect_import_run(body, like[0]))

@@ -68,7 +68,7 @@ def insert_in_class(source: Source, node: ast.ClassDef, statement: str) -> Inser
 
 
 def _insert_behind(source: Source, at: ast.stmt, statement: str) -> Insertion:
-    """The line below a statement, with its indentation; on its own line where others stand before or behind it."""
+    """The line below a statement, with its indentation; on its own line where others are before or behind it."""
     assert at.end_lineno is not None
     assert at.end_col_offset is not None
     start, stop = source.offset(at.lineno, at.col_offset), source.offset(at.end_lineno, at.end_col_offset)
@@ -130,7 +130,7 @@ def _locate_start(source: Source, node: ast.stmt) -> int:
         return start
     first = node.decorator_list[0]
     at = source.offset(first.lineno, first.col_offset)
-    while (at := source.text.rfind("@", 0, at)) >= 0:  # parentheses and comments may stand between
+    while (at := source.text.rfind("@", 0, at)) >= 0:  # parentheses and comments may be between
         if not source.text[source.line_span(at)[0] : at].strip(" \t\f"):
             return at
     return start
@@ -141,6 +141,6 @@ def _is_continuation(source: Source, line: int, compound: bool) -> bool:
     if line == 0:
         return False
     above = source.text[source.line_span(line - 1)[0] : line].strip()
-    if compound:  # nothing but a bare backslash may stand before it; other backslashes end a comment
+    if compound:  # nothing but a bare backslash may be before it; other backslashes end a comment
         return above == "\\"
     return above.endswith("\\") and not above.startswith("#")

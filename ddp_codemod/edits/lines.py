@@ -1,4 +1,4 @@
-"""The whole lines that an edit touches, before and after, for reports; of lines that are too long, what stands around it."""
+"""The whole lines that an edit touches, before and after, for reports; of lines that are too long, what is around it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from msgspec import Struct
 from ddp_codemod.model import Edit, Source
 
 # A line of generated or minified code may hold thousands of edits: each with the whole of it would be work that grows with the square.
-LONGEST = 4_000  # characters of the lines beside an edit that are given whole
-AROUND = 500  # characters to each side of an edit that are given of longer ones
+LONGEST = 4_000  # characters of the lines beside an edit that are shown whole
+AROUND = 500  # characters to each side of an edit that are shown of longer ones
 MARK = "…"
 
 
@@ -17,7 +17,7 @@ class Preview(Struct, frozen=True):
 
     ``after`` is None for a recipe that has not run, and "" also where the lines go away. Of a notebook, the line numbers are
     the file's and the text is the Python that those lines hold. Where they are ``cut``, the texts start and end near the edit, with
-    MARK in the place of what is left out; the replacement itself is whole.
+    MARK in the place of what is omitted; the replacement itself is whole.
     """
 
     line: int
@@ -71,7 +71,7 @@ def _build_preview(source: Source, start: int, end: int, after: str | None) -> P
 
 
 def _cut_long_lines(text: str, first: int, start: int, end: int, last: int) -> tuple[str, str]:
-    """What stands before and behind an edit in lines that are too long."""
+    """What is before and behind an edit in lines that are too long."""
     left, right = max(first, start - AROUND), min(last, end + AROUND)
     return (MARK if left > first else "") + text[left:start], text[end:right] + (MARK if right < last else "")
 

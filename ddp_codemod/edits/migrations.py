@@ -29,7 +29,7 @@ class Migration(Struct, frozen=True):
 
     def settle(self, findings: Iterable[Finding]) -> list[Finding]:
         """The findings, without the edits that nobody needs where the imports are made."""
-        ours = {module.name for module in self.lacking}  # the imports of the rule bring what an edit there would import
+        ours = {module.name for module in self.lacking}  # the imports of the rule supply what an edit there would import
 
         def once(finding: Finding) -> Finding:
             return replace(finding, required_import=None) if finding.use.module.name in ours else finding

@@ -10,7 +10,7 @@ Arguments = Iterable[tuple[str, "bool | int | str"]]
 
 
 def format_call(name: str, arguments: Arguments, quote: str = '"') -> str:
-    """A call with keyword arguments, its texts between the given quotes."""
+    """A call with keyword arguments, its texts between these quotes."""
     parts = (f"{key}={quote}{value}{quote}" if isinstance(value, str) else f"{key}={value!r}" for key, value in arguments)
     return f"{name}({', '.join(parts)})"
 

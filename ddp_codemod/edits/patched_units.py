@@ -1,4 +1,4 @@
-"""A patch that a person changed in an editor, as edits."""
+"""A patch that a user changed in an editor, as edits."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ Key = tuple[str, int, int, str]
 
 
 class Plan(Struct, frozen=True):
-    """The findings as they stand once edits were made of them (some turn into reviews), and the edits."""
+    """The findings as they are once edits were made of them (some turn into reviews), and the edits."""
 
     findings: tuple[Finding, ...]
     edits: tuple[Edit, ...]

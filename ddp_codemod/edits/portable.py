@@ -87,7 +87,7 @@ class Style(Struct, frozen=True):
         return entry.condition, change.text, str(node.value)
 
     def applies(self, finding: Finding) -> bool:
-        """Whether the rule behind the finding writes values that hang on the platform."""
+        """Whether the rule behind the finding writes values that depend on the platform."""
         fix = self.rules.fixes.get(finding.rule or "")
         if fix is None:  # what advice asks for beside an argument less depends on a condition of its own
             return any(isinstance(change, DroppedArgument) for change in finding.changes)

@@ -91,7 +91,7 @@ def _apply_groups(survey: Survey, groups: Sequence[Group]) -> tuple[dict[str, st
 
 
 def _render_texts(survey: Survey, groups: Sequence[Group], names: set[str]) -> dict[str, str] | Skipped:
-    """The new text of each of these files, or the first file that does not come out and why."""
+    """The new text of each of these files, or the first file that fails and why."""
     edits: dict[str, list[Edit]] = {name: [] for name in sorted(names)}
     for group in groups:
         for edit in group:

@@ -14,7 +14,7 @@ K = TypeVar("K")
 
 
 def is_import(edit: Edit) -> bool:
-    """Whether the edit brings in a name that a change beside it uses."""
+    """Whether the edit adds a name that a change beside it uses."""
     return edit.reason.means in (Meaning.IMPORT, Meaning.HELPER)
 
 
@@ -28,7 +28,7 @@ def merge_edits(known: Edit, other: Edit) -> Edit:
 
 
 def deduplicate_imports(made: Mapping[K, Edit]) -> dict[K, Edit]:
-    """The edits, with each import at its first place in a file only: it stands at the top level, so it has run before the later ones."""
+    """The edits, with each import at its first place in a file only: it is at the top level, so it has run before the later ones."""
     first: dict[tuple[str, str], K] = {}
     kept = dict(made)
     for key, edit in sorted(made.items(), key=lambda item: item[1].start):

@@ -21,7 +21,7 @@ def warning_edits(change: Translation, make: Make, imported: Import, test: str =
     """A call of ``warnings.warn`` before the call that is changed, and the import that it needs.
 
     ``test`` is a condition under which the argument is changed at all. Nothing where no line is free, or where asking for the
-    argument twice may not be the same as asking once: the change itself does not hang on that.
+    argument twice may not be the same as asking once: the change itself does not depend on that.
     """
     module, node = change.module, change.argument
     name = "" if test else choose_name_before(change)
@@ -64,6 +64,6 @@ def _format_condition(change: Translation, text: str, quote: str) -> str:
 
 
 def _is_skipped(module: Module, node: ast.expr) -> bool:
-    """Whether the statement may run without the call: it stands in a branch of an expression."""
+    """Whether the statement may run without the call: it is in a branch of an expression."""
     around = itertools.takewhile(lambda one: not isinstance(one, ast.stmt), module.ancestors(node))
     return any(isinstance(one, (ast.IfExp, ast.BoolOp)) for one in around)

@@ -28,12 +28,12 @@ class NewValue(Struct, frozen=True):
 
 
 def make_new_value(leaf: Value, text: str, rules: Rules, purely: Callable[[Module, ast.expr], bool]) -> NewValue | None:
-    """How to write ``text`` where the leaf stands; None where the leaf is nothing that can be rewritten."""
+    """How to write ``text`` where the leaf is; None where the leaf is nothing that can be rewritten."""
     module, node = leaf.module, leaf.node
     if not isinstance(module, Module) or not isinstance(node, ast.AST):
         return _write_in_settings(leaf, text)
     if leaf.kind == OriginKind.MEMBER:
-        return None  # its name says the text that it holds; which member is meant is for a person
+        return None  # its name says the text that it holds; which member is meant is for review
     outer = leaf.outer
     whole = outer is not None and not _has_comment(module.text(outer))
     if outer is not None and whole and _can_collapse(leaf, outer, text, rules) and purely(module, outer):
@@ -85,7 +85,7 @@ def write_backend(leaf: Value, text: str, rules: Rules, around: ast.AST) -> str:
 
 
 def _can_collapse(leaf: Value, outer: ast.expr, text: str, rules: Rules) -> bool:
-    """Whether one plain text can stand for the whole conditional: every branch is written out, and those that can come out are this text."""
+    """Whether one plain text can stand for the whole conditional: every branch is written out, and those that can result are this text."""
     branches = _list_branches(outer)
     if not all(_is_name(branch, rules) for branch in branches):
         return False

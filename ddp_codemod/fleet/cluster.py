@@ -20,7 +20,7 @@ from ddp_codemod.fleet.model import Work
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
 
-_DEATHS = 20  # of a task's workers, before the task is taken for the reason
+_DEATHS = 20  # of a task's workers, before the task counts as the reason
 _WAIT = "20s"
 _LOOK = 5000.0  # ms between looks at the workers of this machine
 _MISSED = 12  # looks that a worker may take to start

@@ -83,7 +83,7 @@ class Outcome:
     detail: str = ""  # of the trouble
     edits: int = 0
     files: int = 0  # that are changed
-    review: int = 0  # sites that a person has to decide
+    review: int = 0  # sites that need review
     not_applied: int = 0  # edits that were found and not made: unsafe ones, and those to be made by hand
     notes: int = 0
     skipped: int = 0  # candidate files that could not be read
@@ -97,7 +97,7 @@ class Outcome:
 
     @property
     def effort(self) -> int:
-        """Places that a person has to look at before the port is done."""
+        """Places that need review before the port is done."""
         return self.review + self.not_applied + self.skipped
 
 

@@ -1,4 +1,4 @@
-"""In which order repositories are given out."""
+"""In which order repositories are handed out."""
 
 from __future__ import annotations
 

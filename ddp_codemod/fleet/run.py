@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from dask.typing import Key
     from distributed import Client, Future
 
-_AHEAD = 8  # repositories that are given out for each worker, so that none ever waits for the client
+_AHEAD = 8  # repositories that are handed out for each worker, so that none ever waits for the client
 _PAUSE = 0.25  # seconds in which results gather: what comes together costs the client and the scheduler little more than one
 FEW = 16  # repositories, at most, that are done before a cluster would have begun
 _LEAST = 64  # workers may come later
 _ASKED = 8  # servers at a time; one that is asked more often at once turns some away
-_LOOK_UP = 30.0  # seconds that a server may take to say what its branches stand at
+_LOOK_UP = 30.0  # seconds that a server may take to say what its branches are at
 
 
 class LostScheduler(Exception):
@@ -71,7 +71,7 @@ class Kept:
         return tuple(name for name in wanted if self.store.finished(name, self.work.limits, self.work.again))
 
     def unchanged(self, entry: Entry) -> Outcome | None:
-        """The result of the commit that the repository stands at now; None where there is none yet, or that cannot be told."""
+        """The result of the commit that the repository is at now; None where there is none yet, or that cannot be told."""
         if self.cloner is None or not self.names(entry):
             return None
         try:

@@ -38,7 +38,7 @@ def encode_row(outcome: Outcome) -> dict[str, Any]:
 
 
 def encode_summary(outcomes: Sequence[Outcome], estimate: Estimate | None = None, planned: int | None = None) -> bytes:
-    """``summary.json``; the repositories stand as on the page."""
+    """``summary.json``; the repositories are as on the page."""
     sums = add_totals(outcomes)
     counts = [
         {"framework": framework, "kind": kind, "action": action, "sites": sites}

@@ -112,7 +112,7 @@ class Supervisor:
                 ready, _, _ = select.select([self.inp, self._wake], [], [], left)
                 with contextlib.suppress(BlockingIOError):
                     os.read(self._wake, 512)
-                if self.inp in ready:  # nothing is said while a child runs: the worker is gone
+                if self.inp in ready:  # nothing is reported while a child runs: the worker is gone
                     return None
         finally:
             with contextlib.suppress(OSError):  # what the child left running, and the child itself

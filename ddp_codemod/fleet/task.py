@@ -15,7 +15,7 @@ from ddp_codemod.fleet.rewrite import failed_outcome
 
 
 class Setup(WorkerPlugin):
-    """The run's settings; Dask brings them to every worker, also to one that comes or comes back later."""
+    """The run's settings; Dask sends them to every worker, also to one that comes or comes back later."""
 
     def __init__(self, work: bytes) -> None:
         self._data = work

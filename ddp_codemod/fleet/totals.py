@@ -15,7 +15,7 @@ class Totals:
 
     repositories: int = 0
     edited: int = 0  # repositories with at least one edit
-    review: int = 0  # repositories that a person has to look at
+    review: int = 0  # repositories that need review
     failed: int = 0
     kept: int = 0  # by an earlier run
     edits: int = 0

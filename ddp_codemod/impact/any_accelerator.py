@@ -50,9 +50,9 @@ def replace_method(hit: Hit) -> list[Change]:
 
 
 def replace_device_name(module: Module, node: ast.expr, at: int, device: Device) -> Change | None:
-    """The type where a text is the other's name and nothing else, and one of two texts where more stands in it.
+    """The type where a text is the other's name and nothing else, and one of two texts where more is in it.
 
-    ``at``: where the other's name stands in the file.
+    ``at``: where the other's name is in the file.
     """
     place = module.place(node)
     behind = at + len(device.replaces)

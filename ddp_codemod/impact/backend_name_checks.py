@@ -92,7 +92,7 @@ class _Edits:
         return swaps.pop() if len(swaps) == 1 and known else None
 
     def widens(self, module: Module, node: ast.AST) -> bool:
-        """Whether an edit adds the new name to a list that stands in an expression."""
+        """Whether an edit adds the new name to a list that is in an expression."""
         place = module.place(node)
         behind = bisect_right(self._widened, (place.name, place.start))
         return behind < len(self._widened) and self._widened[behind] <= (place.name, place.end)

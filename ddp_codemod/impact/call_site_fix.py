@@ -1,4 +1,4 @@
-"""Where an edit stands: where the value starts, or at the call, where nothing but the group gets another name."""
+"""Where an edit is: where the value starts, or at the call, where nothing but the group gets another name."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from ddp_codemod.policy.findings import Change, Context, Finding, NewText, Trans
 from ddp_codemod.policy.other_uses import OtherUse, OtherUses
 from ddp_codemod.sites.surface_calls import Use
 
-# What is given from outside, and may be something else than the project's own files say.
+# What is passed from outside, and may be something else than the project's own files say.
 _GIVEN = frozenset(
     {
         OriginKind.OPTION_DEFAULT,
@@ -127,7 +127,7 @@ def _place_edit(context: Context, uses: OtherUses, finding: Finding) -> Finding:
 
 
 def _drop_translated_changes(changes: Iterable[Change], made: Iterable[Translation]) -> list[Change]:
-    """The changes that stand in no argument which is changed as a whole."""
+    """The changes that are in no argument which is changed as a whole."""
     places = [one.module.place(one.argument) for one in made]
 
     def stands_in(change: Change) -> bool:
@@ -172,7 +172,7 @@ def _translate_at_call(context: Context, uses: OtherUses, finding: Finding) -> F
         texts = {None: context.platform.backend.wanted, **texts}
     made = [*make_translations(finding, texts.items())]
     if not made or (len(made) > 1 and any(set(dict(one.pairs)) != set(texts) for one in made)):
-        return None  # where the name is left out, several mappings cannot give one
+        return None  # where the name is omitted, several mappings cannot give one
     if is_user_supplied(finding) and not has_wrong_name_left(finding, texts, sure):
         made = [*add_warnings(context, made)]
     rule = finding.rule or next(fix.id for fix in context.rules.fixes.values() if fix.recipe == "replace-backend")

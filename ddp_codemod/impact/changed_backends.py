@@ -1,4 +1,4 @@
-"""Where groups come out with another backend than elsewhere: the files that this concerns, and nothing else."""
+"""Where groups are made with another backend than elsewhere: the files that this concerns, and nothing else."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class BackendSwitches(Struct, frozen=True):
     safe: dict[str, frozenset[str]] = field(default_factory=dict)  # the same without the edits that are unsafe
     calls: dict[ast.AST, tuple[frozenset[str], frozenset[str]]] = field(default_factory=dict)  # both, by the call
     unsure: set[ast.AST] = field(default_factory=set)  # the calls whose edit is unsafe
-    undecided: set[str] = field(default_factory=set)  # the files of calls whose backend a person decides
+    undecided: set[str] = field(default_factory=set)  # the files of calls whose backend a user decides
     before: dict[ast.AST, frozenset[str]] = field(default_factory=dict)  # what the values were that switch, by the call
 
     def to(self, backends: Iterable[str], anyhow: bool = False) -> set[str]:
@@ -97,7 +97,7 @@ def _list_old_backends(context: Context, finding: Finding) -> Iterator[str]:
 
 
 def _is_in_settings(finding: Finding) -> bool:
-    """Whether the value stands in a dictionary that the parameter takes."""
+    """Whether the value is in a dictionary that the parameter takes."""
     return any(part.settings is not None or part.inside for part in finding.use.surface.parameters)
 
 
@@ -108,7 +108,7 @@ def _list_changed_files(finding: Finding) -> Iterator[str]:
 
 
 def _is_conditional(leaf: Value) -> bool:
-    """Whether the platform decides that this is what comes out."""
+    """Whether the platform decides that this is the result."""
     if leaf.outer is not None:
         return True
     if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST):

@@ -115,7 +115,7 @@ def _find_calling_modules(context: Context, word: str) -> Iterator[Module]:
 
 
 def assess_group_condition(context: Context, module: Module, node: ast.AST, swap: Swap, outcome: Outcome) -> Consequence | None:
-    """Anything else that is done, or given, by the name of the backend that the group has; what only shows it is nothing.
+    """Anything else that is done, or passed, by the name of the backend that the group has; what only shows it is nothing.
 
     Code that asks for the new name too was written for both, and code that is handed the group for any.
     """

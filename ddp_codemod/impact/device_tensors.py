@@ -51,7 +51,7 @@ def _is_for_device(context: Context, device: Device, finding: Finding) -> bool:
 
 
 def _is_refusing(context: Context, device: Device, finding: Finding) -> bool:
-    """Whether a group is kept, and nothing can come out but backends that take no tensor of the device."""
+    """Whether a group is kept, and nothing can result but backends that take no tensor of the device."""
     if finding.action is not Action.KEEP or finding.reason.means is Meaning.UNREACHABLE or not is_backend_finding(finding):
         return False
     if not finding.use.surface.default_group or not finding.possible:

@@ -41,7 +41,7 @@ def advise(
 
 
 def _find_warnings(context: Context, imports: Imports, findings: Sequence[Finding], writable: Writable) -> Iterator[Advisory]:
-    """The platform's warnings whose backend comes out somewhere, each once."""
+    """The platform's warnings whose backend is used somewhere, each once."""
     for warning in context.platform.warnings:
         about = [finding for finding in findings if warning.when_backend in _list_outcomes(finding)]
         if warning.when_wraps:

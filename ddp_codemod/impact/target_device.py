@@ -92,7 +92,7 @@ def _rewrite_module(context: Context, advice: Advice, hit: Hit, device: Device, 
         return [Insertions(module, node, (new,), package)]
     call = module.parents.get(node)
     if not isinstance(call, ast.Call) or call.func is not node or call.args:
-        return []  # what is passed by position would be taken for something else
+        return []  # what is passed by position would be mistaken for something else
     opening = module.source.text.index("(", place.end) + 1
     comma = ", " if call.keywords else ""
     kind = f'"{device.type}"' if alone else KIND
@@ -127,7 +127,7 @@ def _rewrite_text(hit: Hit, device: Device) -> list[Change]:
 
 
 def _can_take_all_options(module: Module, node: ast.AST, device: Device) -> bool:
-    """Whether a library that is given this name beside options, ``("CUDA...", {"device_id": 0})``, takes each of them for the device."""
+    """Whether a library that is passed this name beside options, ``("CUDA...", {"device_id": 0})``, takes each of them for the device."""
     pair = module.parents.get(node)
     if not isinstance(pair, ast.Tuple) or len(pair.elts) != 2 or pair.elts[0] is not node:
         return True

@@ -1,4 +1,4 @@
-"""Where a tensor that a call is given gets its type: ``dtype=torch.float64``, ``.double()``, ``.to(torch.float64)``."""
+"""Where a tensor that a call is passed gets its type: ``dtype=torch.float64``, ``.double()``, ``.to(torch.float64)``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ddp_codemod.kinds import OriginKind
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Context
 
-# methods that leave the type as it is, unless they are given one; those that are called like a device do too
+# methods that leave the type as it is, unless they are passed one; those that are called like a device do too
 _SAME = frozenset({"clone", "contiguous", "detach", "flatten", "reshape", "squeeze", "to", "unsqueeze", "view"})
 _CASTS = frozenset({"to", "type"})
 DEPTH = 4  # variables that a tensor goes through, each with calls of its own
@@ -59,5 +59,5 @@ def _is_torch_type(context: Context, module: Module, node: ast.expr, types: Cont
 
 
 def _has_other_type(context: Context, module: Module, given: list[ast.expr]) -> bool:
-    """Whether what is given to a cast is a type of torch's: a device is none."""
+    """Whether what is passed to a cast is a type of torch's: a device is none."""
     return any(name.startswith("torch.") for one in given for name in context.tracer.resolver.names(module, one))

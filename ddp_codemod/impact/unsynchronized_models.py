@@ -53,7 +53,7 @@ def _find_omitting_conditions(
 
 
 def _split_branches(module: Module, node: ast.If | ast.IfExp, taken: bool) -> tuple[Sequence[ast.AST], Sequence[ast.AST]]:
-    """What a platform leaves out of a condition, and what runs in its place."""
+    """What a platform omits of a condition, and what runs in its place."""
     body, orelse = ([node.body], [node.orelse]) if isinstance(node, ast.IfExp) else (node.body, node.orelse)
     on, off = (body, orelse) if taken else (orelse, body)
     if isinstance(node, ast.If) and taken and isinstance(node.body[-1], ast.Return):
@@ -135,7 +135,7 @@ def _find_calling_modules(
 
 
 def _has_whole_text(module: Module, texts: Iterable[str]) -> bool:
-    """Whether one of the texts stands in a file as a whole string."""
+    """Whether one of the texts is in a file as a whole string."""
     wanted = set(texts)
     return any(isinstance(node, ast.Constant) and node.value in wanted for node in module.nodes.get(ast.Constant, ()))
 

@@ -52,7 +52,7 @@ def may_hold(pattern: Pattern, texts: Set[str]) -> bool:
 
 
 def is_about_calls(pattern: Pattern) -> bool:
-    """Whether a pattern finds nothing but calls, with what they are given: not what a name is handed to, or derived from it."""
+    """Whether a pattern finds nothing but calls, with what they are passed: not what a name is handed to, or derived from it."""
     others = pattern.keywords or pattern.attributes or pattern.below is not None
     return pattern.use == "called" and not others and (pattern.argument is not None or pattern.position is not None)
 
@@ -83,7 +83,7 @@ def _is_renamed(data: bytes, package: bytes, name: bytes) -> bool:
 
 @lru_cache(maxsize=256)
 def _compile_package_patterns(name: bytes) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
-    """What stands behind a package where a name of it is said, and where the name is imported from it."""
+    """What is behind a package where a name of it is mentioned, and where the name is imported from it."""
     word = re.escape(name) + rb"\b"
     return re.compile(rb"[\s\\]*\.[\s\\]*" + word), re.compile(rb"[\s\\]+import\b(?:[\s\\]*\([^)]*|[^\n]*)\b" + word)
 

@@ -47,7 +47,7 @@ def is_text(context: Context, pattern: Pattern, module: Module, argument: ast.ex
 
 
 def is_option(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
-    """Whether an argument is nothing but what one of the options holds where it is not given, and that is a number from 0 on."""
+    """Whether an argument is nothing but what one of the options holds where it is not passed, and that is a number from 0 on."""
     if any(text in module.source.text for text in pattern.without):
         return False
     leaves = context.tracer.evaluate(module, argument)
@@ -82,7 +82,7 @@ def is_list_item(context: Context, module: Module, argument: ast.expr) -> bool:
 
 
 def _read_names(side: ast.expr) -> set[str]:
-    """The names that stand on a side of a comparison, as texts or as members of an enum; empty where anything else does."""
+    """The names that are on a side of a comparison, as texts or as members of an enum; empty where anything else does."""
     parts = side.elts if isinstance(side, (ast.List, ast.Tuple, ast.Set)) else [side]
     found = {_read_name(part) for part in parts}
     return set() if None in found else {text for text in found if text is not None}

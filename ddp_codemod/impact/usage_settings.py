@@ -16,7 +16,7 @@ from ddp_codemod.policy.findings import Context
 from ddp_codemod.policy.versions import find_stating_files
 
 _README = re.compile(r"(?i)readme[\w.-]*\.(?:md|rst|txt)")
-# how a line of a README begins that is typed: as it stands, or behind a prompt, settings of the environment, an interpreter; a program or an
+# how a line of a README begins that is typed: as it is, or behind a prompt, settings of the environment, an interpreter; a program or an
 # option follows, which tells it from a sentence
 _TYPED = (
     r"(?m)^[ \t]*(?:[$>%#][ \t]+)?(?:[A-Z_]+=\S+[ \t]+)*(?:python[\d.]*[ \t]+-m[ \t]+)?(?:COMMANDS)"
@@ -48,7 +48,7 @@ def find_in_commands(context: Context, pattern: Pattern, trains: Callable[[str],
     """
     project = context.tracer.resolver.project
     written = {f"--{option}" for option in pattern.keywords}
-    keys = {option for option in pattern.keywords if "." in option}  # a key of settings may be given without dashes
+    keys = {option for option in pattern.keywords if "." in option}  # a key of settings may be passed without dashes
     told = [*(re.escape(option) for option in sorted(written)), *(rf"\+{{0,2}}{re.escape(key)}(?==)" for key in sorted(keys))]
     given = re.compile(rf"(?<!\S)(?:{'|'.join(told)})(?:[ =]+[\"']?(\w+))?")
     # few launch files that hold an option hold such a value behind it, and only those are worth a parser's time

@@ -1,4 +1,4 @@
-"""The last net: backend names that stand where a value can stand, and that no decision, edit or note accounts for."""
+"""The last net: backend names that are where a value can be, and that no decision, edit or note accounts for."""
 
 from __future__ import annotations
 

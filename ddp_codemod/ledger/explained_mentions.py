@@ -1,4 +1,4 @@
-"""Why a backend name that stands in a program is no value that a group could still be given: the rules of the ledger for Python."""
+"""Why a backend name that is in a program is no value that a group could still be passed: the rules of the ledger for Python."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class RuleWords(Struct, frozen=True):
     devices: Container[str]  # types of devices that the platform does not have
     getters: Container[str]  # the last names of calls that give a default where nothing else is there
     enums: Container[str]  # classes whose subclasses' members are values
-    registers: Container[str]  # the last names of decorators that are given the name of what stands below
+    registers: Container[str]  # the last names of decorators that are passed the name of what is below
     blind: Container[str]  # packages that may be handed all options, and read none for a group
     built_with: Container[str]  # variables, options and keywords that say how a library is built
     settings_bases: Container[str]  # classes that read none of their fields by its name
@@ -50,7 +50,7 @@ class RuleWords(Struct, frozen=True):
 
 
 class _Question(Struct, frozen=True):
-    """A literal, what stands around it, and what the rules need to tell."""
+    """A literal, what is around it, and what the rules need to tell."""
 
     tracer: Tracer
     words: RuleWords
@@ -75,7 +75,7 @@ def _is_prose(asked: _Question) -> bool:
 
 
 def _is_compared(asked: _Question) -> bool:
-    """``backend == "nccl"``, ``backend in ("nccl", "gloo")``, ``case "nccl"``, and what is said in an error."""
+    """``backend == "nccl"``, ``backend in ("nccl", "gloo")``, ``case "nccl"``, and what is reported in an error."""
     called = False  # what is handed to a call is a value, whatever the call's result is compared with
     for around in asked.around:
         if isinstance(around, ast.Raise) or (isinstance(around, (ast.Compare, ast.MatchValue)) and not called):
@@ -112,7 +112,7 @@ def _is_listed(asked: _Question) -> bool:
         return True
     holder = asked.around[1]
     if isinstance(holder, ast.Call) and last_name(holder.func) not in _SETS:
-        return False  # the list itself is handed on
+        return False  # the list itself is passed on
     if isinstance(holder, ast.Dict):  # field(metadata={"choices": [...]})
         keys = [
             key.value
@@ -136,7 +136,7 @@ def _is_of_words(display: ast.List | ast.Tuple | ast.Set) -> bool:
 
 
 def _is_own_name(asked: _Question) -> bool:
-    """What a class, or what stands below a decorator, is called: ``class NcclTransport: name = "nccl"``, ``@register("nccl")``."""
+    """What a class, or what is below a decorator, is called: ``class NcclTransport: name = "nccl"``, ``@register("nccl")``."""
     around, holder = asked.around[0], asked.around[1]
     if isinstance(around, ast.Assign) and isinstance(holder, ast.ClassDef):
         named = [target.id for target in around.targets if isinstance(target, ast.Name)]
@@ -176,7 +176,7 @@ def _is_member(asked: _Question) -> bool:
 
 
 def _is_of_other_framework(asked: _Question) -> bool:
-    """What stands in a file that trains with a framework whose groups are not torch's, and that no file with torch speaks of."""
+    """What is in a file that trains with a framework whose groups are not torch's, and that no file with torch speaks of."""
     project, words = asked.tracer.resolver.project, asked.words
     if not imports_package(asked.module, words.other_frameworks):
         return False

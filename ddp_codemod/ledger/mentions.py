@@ -1,4 +1,4 @@
-"""Where backend names stand in a project in a place of a value: literals of programs, values of configuration files, words of commands."""
+"""Where backend names are in a project in a place of a value: literals of programs, values of configuration files, words of commands."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _QUOTED = re.compile(r"[\"']([\w:,]+)[\"']")
 
 
 class Mention(Struct, frozen=True, eq=False):
-    """One place where a name stands."""
+    """One place where a name is."""
 
     tree: Union[Module, Document, Script]
     node: Union[ast.Constant, Entry, Option, Setting]
@@ -36,7 +36,7 @@ def find_mentions(
     admits: Callable[[str], bool],
     called: Collection[str] = (),
 ) -> Iterator[Mention]:
-    """The places where a text that is wrong stands, kind of file by kind of file; ``names`` are the words that such texts hold.
+    """The places where a text that is wrong is, kind of file by kind of file; ``names`` are the words that such texts hold.
 
     ``called``: what the calls are named that take one, where configuration holds code: ``"$dist.init_process_group('nccl')"``.
     """

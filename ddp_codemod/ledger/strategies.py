@@ -13,9 +13,9 @@ from ddp_codemod.policy.findings import Context
 
 
 def find_strategies(context: Context, decisions: Iterable[Decision], admits: Callable[[str], bool]) -> Iterator[Unaccounted]:
-    """Those that stand beside a number of devices, in a project with the framework, where its default does not work.
+    """Those that are beside a number of devices, in a project with the framework, where its default does not work.
 
-    Where a call is for a person because the settings that it unpacks are not followed, that says it.
+    Where a call is for review because the settings that it unpacks are not followed, that says it.
     """
     choice, rules = context.platform.backend, context.rules
     taking = list(_find_taking_surfaces(rules.surfaces.values()))

@@ -25,7 +25,7 @@ _DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def is_unread_setting(tracer: Tracer, module: Module, node: ast.expr) -> bool:
-    """Whether a value of a file of settings stands under a key, or in a variable, that no program mentions."""
+    """Whether a value of a file of settings is under a key, or in a variable, that no program mentions."""
     project = tracer.resolver.project
     calls = (around for around in module.ancestors(node) if isinstance(around, ast.Call))
     held = all(
@@ -39,7 +39,7 @@ def is_unread_setting(tracer: Tracer, module: Module, node: ast.expr) -> bool:
 
 
 def is_unread_attribute(tracer: Tracer, module: Module, node: ast.expr) -> bool:
-    """Whether a value is given to an attribute that nothing else mentions, of an object that the file makes (``_C = CfgNode()``)."""
+    """Whether a value is passed to an attribute that nothing else mentions, of an object that the file makes (``_C = CfgNode()``)."""
     statement = module.statement(node)
     if not isinstance(statement, ast.Assign) or statement.value is not node or len(statement.targets) != 1:
         return False
@@ -72,7 +72,7 @@ def is_unread_field(tracer: Tracer, module: Module, node: ast.expr, bases: Conta
 def is_unread_entry(tracer: Tracer, document: Document, entry: Entry, sayers: Container[str]) -> bool:
     """Whether a value of a JSON file is one that no program reads.
 
-    Those that read its key read other files; or it stands in a table whose key no program mentions, or under a key that only unread
+    Those that read its key read other files; or it is in a table whose key no program mentions, or under a key that only unread
     parameters have.
     """
     if not document.name.endswith(_JSON):
@@ -80,7 +80,7 @@ def is_unread_entry(tracer: Tracer, document: Document, entry: Entry, sayers: Co
     if (document, entry) in tracer.memory.get(OTHERS, ()):
         return True  # whoever reads this key reads other files
     if entry.path:
-        known: dict[str, bool] = tracer.memory.setdefault("unread keys", {})  # a key may stand in thousands of tables
+        known: dict[str, bool] = tracer.memory.setdefault("unread keys", {})  # a key may be in thousands of tables
         key = entry.path[-1]
         if key not in known:
             known[key] = _is_for_unread(tracer, key, sayers)
@@ -151,7 +151,7 @@ def _is_for_unread(tracer: Tracer, key: str, sayers: Container[str]) -> bool:
                 if home is None or not any(binding.kind == "parameter" for binding in bindings(module, home)[key]):
                     return False  # what reads a parameter was asked about with it
             else:
-                return False  # a text, or what a call is given by this name
+                return False  # a text, or what a call is passed by this name
     return found
 
 
@@ -169,7 +169,7 @@ def index_nodes_by_name(module: Module) -> dict[str, list[ast.AST]]:
 
 
 def _is_only_settings(project: Project, module: Module) -> bool:
-    """Whether a file gives names their values, and calls nothing but what Python itself or the project brings."""
+    """Whether a file gives names their values, and calls nothing but what Python itself or the project supplies."""
     if "only-settings" not in module.cache:
         ours = _list_project_names(project, module) if is_settings(module) else set()
         calls = (node for node in module.nodes.get(ast.Call, ()) if isinstance(node, ast.Call))

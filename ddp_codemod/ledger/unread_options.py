@@ -58,7 +58,7 @@ def _is_read(tracer: Tracer, name: str, calls: Collection[ast.AST]) -> bool:
 
 
 def _is_options_object_given(tracer: Tracer, blind: Container[str]) -> bool:
-    """Whether a library may be given the object with all options, or a table of them."""
+    """Whether a library may be passed the object with all options, or a table of them."""
     if "options handed on" not in tracer.memory:
         project = tracer.resolver.project
         held = _HOLDERS | {
@@ -97,7 +97,7 @@ def _is_whole(module: Module, part: ast.Name) -> bool:
 
 
 def find_calls_given(module: Module, parts: Iterable[ast.Name]) -> Iterator[ast.Call]:
-    """The calls that names stand in the arguments of: ``f(args)``, ``f(vars(args))``, ``f(**args.__dict__)``."""
+    """The calls that names are in the arguments of: ``f(args)``, ``f(vars(args))``, ``f(**args.__dict__)``."""
     for part in parts:
         below: ast.AST = part
         for around in module.ancestors(part):

@@ -11,7 +11,7 @@ from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.entities import Definition
 from ddp_codemod.sites.scopes import FUNCTIONS, owner_scope, scope_of
 
-_DEEPEST = 4  # functions that a parameter is handed on to
+_DEEPEST = 4  # functions that a parameter is passed on to
 _BY_ALL_NAMES = frozenset({"eval", "exec", "locals", "save_hyperparameters", "vars"})
 _PLAIN = ("classmethod", "staticmethod")
 

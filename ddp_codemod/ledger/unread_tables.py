@@ -14,7 +14,7 @@ from ddp_codemod.sites.entities import External
 
 
 def is_in_unread_table(tracer: Tracer, module: Module, node: ast.expr) -> bool:
-    """Whether a value stands in a table under a key that no program mentions, of a table under a name that no library is handed."""
+    """Whether a value is in a table under a key that no program mentions, of a table under a name that no library is handed."""
     tables: list[str] = []
     below: ast.AST = node
     for around in module.ancestors(node):
@@ -49,7 +49,7 @@ def _is_looked_up(tracer: Tracer, key: str) -> bool:
 
 
 def _is_handed_on(tracer: Tracer, name: str) -> bool:
-    """Whether a call of a library is given what has this name, or unpacks it; asked once for each."""
+    """Whether a call of a library is passed what has this name, or unpacks it; asked once for each."""
     project = tracer.resolver.project
     known: dict[str, bool] = tracer.memory.setdefault("tables handed on", {})
     if name not in known:

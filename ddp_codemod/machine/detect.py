@@ -12,7 +12,7 @@ from typing import TypeAlias
 from msgspec import Struct, field
 
 AMD = "0x1002"  # PCI vendor identifier
-# Variables that continuous integration services, pre-commit and git's own hooks set: there a person chooses, not the machine.
+# Variables that continuous integration services, pre-commit and git's own hooks set: there a user chooses, not the machine.
 UNATTENDED = (
     *("CI", "CONTINUOUS_INTEGRATION", "GITHUB_ACTIONS", "GITLAB_CI", "JENKINS_URL"),
     *("TF_BUILD", "BUILDKITE", "TEAMCITY_VERSION", "CIRCLECI", "PRE_COMMIT", "GIT_INDEX_FILE"),

@@ -32,7 +32,7 @@ def diagnose(
 ) -> Reading:
     """Read a log. Causes come before what follows from them, and of these the first one in time leads.
 
-    ``hang``: the run stands still, so an error that shows as silence is there even where the log does not end with its sign.
+    ``hang``: the run is still, so an error that shows as silence is there even where the log does not end with its sign.
     ``hints`` are those that are known without the log.
     """
     stream, folded = unfold_traceback(stream)
@@ -80,7 +80,7 @@ def _rank_unknown_error(found: ScanResult, others: bool) -> list[Ranked]:
 
 
 def _remove_silence(ranked: list[Ranked]) -> list[Ranked]:
-    """A run that has printed an error did not stand still."""
+    """A run that has printed an error did not hang."""
     ended = any(
         order < _GENERAL and not (one.signature and (one.signature.silence or one.signature.role == "warning"))
         for order, _, one in ranked

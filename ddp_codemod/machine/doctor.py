@@ -28,7 +28,7 @@ LAUNCH = ("RANK", "LOCAL_RANK", "WORLD_SIZE")
 def examine(
     facts: dict[str, Any], known: Mapping[str, Platform], newest: str = "", gpus: Mapping[str, str] | None = None
 ) -> Checkup:
-    """All checks, and the platform (of those known) that the machine is taken for.
+    """All checks, and the platform (of those known) that the machine counts as.
 
     ``newest`` is the newest torch that is known; ``gpus`` are the platforms of single architectures.
     """
@@ -153,7 +153,7 @@ def _check_interfaces(facts: dict[str, Any], variables: dict[str, str]) -> Itera
 
 
 def redact_value(name: str, value: str) -> str:
-    """The value of a variable, unless it may name a person, a host or a secret."""
+    """The value of a variable, unless it may name a user, a host or a secret."""
     if name == "MASTER_ADDR" and value != "localhost":
         try:
             ipaddress.ip_address(value)

@@ -19,7 +19,7 @@ from ddp_codemod.machine.orphans import spare
 
 SECONDS = 30.0  # for a question
 LONGER = {"torch": 180.0}  # which can take a minute and more to import from a network drive
-PATIENCE = 5.0  # seconds after which it is said what is waited for
+PATIENCE = 5.0  # seconds after which it is reported what is waited for
 _INSIDE = ("Scripts", "python.exe") if sys.platform == "win32" else ("bin", "python")
 PROBE = Path(__file__).with_name("probe.py")
 
@@ -44,7 +44,7 @@ def find_environment_python(folder: Path) -> str | None:
 
 
 def _find_on_path(name: str) -> str | None:
-    """A program of the path, by an absolute entry: a relative one leads into whatever project one stands in."""
+    """A program of the path, by an absolute entry: a relative one leads into whatever project one is in."""
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     return shutil.which(name, path=os.pathsep.join(folder for folder in folders if Path(folder).is_absolute()))
 

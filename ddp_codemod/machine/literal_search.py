@@ -40,7 +40,7 @@ class LiteralSearch(Generic[T]):
 
 
 def _find_rarest(text: str) -> int:
-    """Where the rarest character stands that leaves enough behind it."""
+    """Where the rarest character is that leaves enough behind it."""
     places = range(max(1, len(text) - SHORTEST + 1))
     return max(places, key=lambda at: _FREQUENT.find(text[at]) if text[at] in _FREQUENT else _RARE)
 

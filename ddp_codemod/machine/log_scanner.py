@@ -135,7 +135,7 @@ class Scanner:
             self._stop_searching(lambda entry: entry.what is what)
 
     def _is_healthy_line(self, line: bytes) -> bool:
-        """Whether a healthy run prints this line, too; only a run that then stands still makes something of it."""
+        """Whether a healthy run prints this line, too; only a run that then is still makes something of it."""
         return any(said.search(line) and not other.search(line) for said, other in self._harmless)
 
     def _stop_searching(self, which: Callable[[_Entry], bool]) -> None:

@@ -1,4 +1,4 @@
-"""Reads a log of any size piece by piece: bytes in, decoded lines out, always with a stretch of what stands around them."""
+"""Reads a log of any size piece by piece: bytes in, decoded lines out, always with a stretch of what is around them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 PIECE = 1 << 20  # bytes read at a time
-BEFORE, AFTER = 16 << 10, 8 << 10  # bytes kept of what stands before and after a piece
+BEFORE, AFTER = 16 << 10, 8 << 10  # bytes kept of what is before and after a piece
 LONGEST = 64 << 10  # a line longer than this is read in parts
 OVERLAP = 4 << 10  # which share this much
 _ESCAPE = re.compile(rb"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,400}(?:\x07|\x1b\\)|[@-Z\\^_])")
@@ -18,7 +18,7 @@ _WIDE = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))  # wh
 
 @dataclass(frozen=True)
 class Block:
-    """Some lines of a log: ``data[start:end]``; the rest is what stands around them."""
+    """Some lines of a log: ``data[start:end]``; the rest is what is around them."""
 
     data: bytes
     start: int
@@ -27,7 +27,7 @@ class Block:
 
 
 def read_blocks(stream: BinaryIO) -> Iterator[Block]:
-    """The log in blocks of whole lines, without colour codes."""
+    """The log in blocks of whole lines, without color codes."""
     before, current, line = b"", b"", 1
     for piece in _read_pieces(stream):
         if current:

@@ -20,7 +20,7 @@ from ddp_codemod.model import Decision, Survey
 
 UNKNOWN = "?"
 TORCH = "torch"
-# whoever starts a program may give another value than the one that stands there
+# whoever starts a program may give another value than the one that is there
 AT_START = frozenset(
     {
         OriginKind.OPTION_DEFAULT,

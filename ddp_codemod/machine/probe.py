@@ -35,7 +35,7 @@ Section = Dict[str, Any]
 
 
 def read_known_words(kind: str) -> List[str]:
-    """The words of a kind that whoever asks knows: the rule data names accelerators and the packages that bring them."""
+    """The words of a kind that whoever asks knows: the rule data names accelerators and the packages that supply them."""
     words: Dict[str, List[str]] = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
     return words.get(kind, [])
 
@@ -162,7 +162,7 @@ def _probe_amd() -> Section:
 
 
 def _run_tool(*words: str) -> str:
-    # not by a relative entry, which leads into whatever project one stands in
+    # not by a relative entry, which leads into whatever project one is in
     path = os.pathsep.join(folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder))
     program = shutil.which(words[0], path=path)
     if program is None:

@@ -116,7 +116,7 @@ class Crew:
                 process.stdout.close()
 
     def output(self) -> bytes:
-        """All that was said, process by process."""
+        """All that was reported, process by process."""
         for listener in self._listeners:
             listener.join(GRACE)
         return b"".join(bytes(said) for said in self._said)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-MARKS = 8  # that may stand before one line
+MARKS = 8  # that may be before one line
 INSIDE = 300  # characters of a line that are looked through for its rank
 # One mark each. What follows keeps its indentation, so a mark takes one blank at most.
 _MARK = re.compile(
@@ -76,5 +76,5 @@ def rank_of(line: str) -> str | None:
 
 
 def strip_marks(line: str) -> str:
-    """The line without the marks that stand before it."""
+    """The line without the marks that are before it."""
     return split_rank(line)[1]

@@ -18,7 +18,7 @@ def platforms_by_accelerator(platforms: Mapping[str, Platform]) -> dict[str, str
 
 
 def accelerators_to_ask_for(platforms: Mapping[str, Platform]) -> dict[str, list[str]]:
-    """The accelerators that torch is asked about by their device types (Apple's it is asked about elsewhere), and the packages that bring them."""
+    """The accelerators that torch is asked about by their device types (Apple's it is asked about elsewhere), and the packages that supply them."""
     devices = [device for one in platforms.values() for device in one.device_types if device in one.machine.accelerators]
     plugins = [(one.required_import or "").partition(".")[0].replace("_", "-") for one in platforms.values()]
     return {"accelerators": sorted(set(devices) - {"mps"}), "packages": sorted(filter(None, set(plugins)))}

@@ -21,7 +21,7 @@ MOST = 400  # lines looked at on either side
 
 @dataclass(frozen=True)
 class Stack:
-    """What stands before and after a line, and who wrote it."""
+    """What is before and after a line, and who wrote it."""
 
     rank: str | None
     before: tuple[str, ...]

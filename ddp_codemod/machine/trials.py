@@ -15,7 +15,7 @@ from ddp_codemod.model import Decision, Place, Reason, Survey
 UNKNOWN = "?"
 UNTRIED = (Meaning.UNREACHABLE, Meaning.ELSEWHERE)  # no group forms here, or another site decides
 _OWN_STORE = re.compile(r"\bstore\s*=(?!=|\s*None\b)")
-_PLACES = ("MASTER_", "RANK", "LOCAL_RANK", "WORLD_SIZE")  # verify brings its own
+_PLACES = ("MASTER_", "RANK", "LOCAL_RANK", "WORLD_SIZE")  # verify supplies its own
 _LOADS = re.compile(r"PLUGIN|PATH|FILE|DIR|_LIB(?:_|$)|_LIBRARY")  # names a program or file, perhaps one of the project's
 
 

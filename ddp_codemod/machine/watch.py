@@ -56,7 +56,7 @@ class Watched:
 
 
 class Record:
-    """The folder in which each process of a command has a file of its own: what it tells does not hang on where its streams go."""
+    """The folder in which each process of a command has a file of its own: what it tells does not depend on where its streams go."""
 
     def __init__(self, folder: Path, take: Callable[[bytes], None]) -> None:
         self._folder, self._take = folder, take

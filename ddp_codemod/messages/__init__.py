@@ -46,7 +46,7 @@ def placeholders(template: str) -> set[str]:
 def render(reason: Reason, lang: str = "en") -> str:
     """The sentence of a reason; an unknown key gives the key and its arguments.
 
-    In Chinese an argument ``x_zh`` stands in for ``x``, for texts that rule data holds in both languages.
+    In Chinese an argument ``x_zh`` replaces ``x``, for texts that rule data holds in both languages.
     """
     args = dict(reason.args)
     template = catalogue(lang).get(reason.key) or catalogue("en").get(reason.key)

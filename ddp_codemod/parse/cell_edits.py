@@ -25,7 +25,7 @@ class CellEdit(Struct, frozen=True):
 def apply_edits(text: str, cells: Sequence[Cell], edits: Sequence[CellEdit]) -> str | None:
     """The file's text with the edits made, which are in order; None where two of them need the same characters.
 
-    Where each line of a cell is a string of its own, a new line becomes a new string, with what stands between the others,
+    Where each line of a cell is a string of its own, a new line becomes a new string, with what is between the others,
     and a line that goes takes its string along.
     """
     parts: list[str] = []
@@ -76,7 +76,7 @@ class _Style:
         return json.dumps(text, ensure_ascii=self._ascii)[1:-1]
 
     def _find_separator(self, cell: Cell, number: int) -> str:
-        """What stands between the strings of a cell, next to one of them; that of another cell where it has but one."""
+        """What is between the strings of a cell, next to one of them; that of another cell where it has but one."""
         for one, at in ((cell, number), *((other, 1) for other in self._cells if other.by_lines)):
             if len(one.elements) > 1:
                 left, right = one.elements[max(at, 1) - 1], one.elements[max(at, 1)]

@@ -1,4 +1,4 @@
-"""The code cells of a Jupyter notebook, and where each character of them stands in its file.
+"""The code cells of a Jupyter notebook, and where each character of them is in its file.
 
 The standard ``json`` says what a notebook holds but not where; a scan of its strings and brackets finds the places.
 """
@@ -31,7 +31,7 @@ class Element(Struct, frozen=True, dict=True):
     at: int  # offset of its first character in the cell
     text: str
     start: int  # offset in the file, behind the opening quote
-    raw: str  # what stands between the quotes
+    raw: str  # what is between the quotes
 
     @cached_property
     def _offsets(self) -> Sequence[int]:
@@ -95,7 +95,7 @@ def find_python_cells(text: str) -> tuple[Cell, ...]:
             value = json.loads(f'"{raw}"') if "\\" in raw else raw
             elements.append(Element(elements[-1].end if elements else 0, value, start, raw))
     cells = {path: Cell(tuple(elements), isinstance(described[path], list)) for path, elements in found.items()}
-    for path, cell in cells.items():  # a key that stands twice, a list that holds more than strings
+    for path, cell in cells.items():  # a key that is twice, a list that holds more than strings
         if ([e.text for e in cell.elements] if cell.listed else cell.text) != described[path]:
             raise NotANotebook("source")
     return tuple(cells.values())

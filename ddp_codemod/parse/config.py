@@ -36,7 +36,7 @@ def parse_config(source: Source) -> Document | Skipped:
 
 
 def giving(key: str, values: Iterable[bytes]) -> bytes:
-    """The pattern of what stands in a file of any of these kinds that gives a key a text with one of the values (patterns) in it.
+    """The pattern of what is in a file of any of these kinds that gives a key a text with one of the values (patterns) in it.
 
     It tells which of many files are worth reading, so it takes too many rather than too few. It is compiled with the first file that
     holds the key: that takes a millisecond.

@@ -30,7 +30,7 @@ class EntryBudget:
 
     def __init__(self) -> None:
         self.left = 4_000_000
-        self.full: list[int] = []  # where there was no room any more; what stands there is left out
+        self.full: list[int] = []  # where there was no room any more; what is there is omitted
 
     def reserve(self, path: Path, many: int, start: int) -> bool:
         """Whether there is room for so many values below a path, which is then taken."""
@@ -43,7 +43,7 @@ class EntryBudget:
 
 
 class Link(Struct, frozen=True):
-    """What stands at ``path`` is what stands at ``target`` (a YAML alias); ``merge``: beside the keys of its own (``<<``)."""
+    """What is at ``path`` is what is at ``target`` (a YAML alias); ``merge``: beside the keys of its own (``<<``)."""
 
     path: Path
     target: Path
@@ -56,7 +56,7 @@ class Content(Struct, frozen=True):
 
     entries: tuple[Entry, ...]
     links: tuple[Link, ...] = ()
-    errors: tuple[int, ...] = ()  # where the text is not valid; entries near it are left out
+    errors: tuple[int, ...] = ()  # where the text is not valid; entries near it are omitted
 
 
 class Document(Struct, eq=False, dict=True):
@@ -75,16 +75,16 @@ class Document(Struct, eq=False, dict=True):
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """Every scalar, in source order; keys that stand twice are both there."""
+        """Every scalar, in source order; keys that are twice are both there."""
         return self.content.entries
 
     @property
     def errors(self) -> tuple[int, ...]:
-        """Offsets at which the file is not valid; entries near them are left out."""
+        """Offsets at which the file is not valid; entries near them are omitted."""
         return self.content.errors
 
     def place(self, entry: Entry) -> Place:
-        """Where an entry's scalar stands."""
+        """Where an entry's scalar is."""
         return Place(self.source.name, entry.start, entry.end)
 
     def text(self, entry: Entry) -> str:
@@ -92,7 +92,7 @@ class Document(Struct, eq=False, dict=True):
         return self.source.text[entry.start : entry.end]
 
     def written(self, entry: Entry, value: str) -> str:
-        """The source text that gives ``value`` at an entry; quotes that stand there are kept.
+        """The source text that gives ``value`` at an entry; quotes that are there are kept.
 
         Raises ValueError where this kind of file has no way to write it there.
         """
@@ -121,7 +121,7 @@ class Document(Struct, eq=False, dict=True):
         return end, text + ending if ending else self.source.newline + text
 
     def lacks(self, entry: Entry, key: str) -> bool:
-        """Whether a YAML block that an entry stands in writes no such key, not even an empty one, and merges no other mapping."""
+        """Whether a YAML block that an entry is in writes no such key, not even an empty one, and merges no other mapping."""
         lines, at = self.source.text.split("\n"), self.source.position(entry.start)[0] - 1
         indent = lines[at].index(entry.path[-1])
         block = [*takewhile(partial(_is_inside, indent), lines[at + 1 :])]
@@ -134,11 +134,11 @@ class Document(Struct, eq=False, dict=True):
         return self._children.get((tuple(path), document), ())
 
     def ending(self, key: str) -> Sequence[Entry]:
-        """The entries under a key, wherever it stands."""
+        """The entries under a key, wherever it is."""
         return self._by_key.get(key, ())
 
     def at(self, path: Sequence[str], document: int | None = None) -> tuple[Entry, ...]:
-        """The entries that reading a path gives: those that stand there, else those that aliases and merge keys lead to."""
+        """The entries that reading a path gives: those that are there, else those that aliases and merge keys lead to."""
         found: dict[Entry, None] = {}
         for number in range(self._documents) if document is None else (document,):
             found.update(dict.fromkeys(self._resolve_path(tuple(path), number, set())))

@@ -1,6 +1,6 @@
 """Gin files: values that are bound to parameters of functions, ``scope/module.function.parameter = value``, and macros, ``NAME = value``.
 
-An entry's path is (what stands before the last dot, the parameter), a macro's its name alone. Lists, tuples and tables are left out.
+An entry's path is (what is before the last dot, the parameter), a macro's its name alone. Lists, tuples and tables are omitted.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _make_entry(key: str, start: int, value: str) -> Entry | None:
 
 
 def written(text: str, entry: Entry, value: str) -> str:
-    """The value in the quotes that stand there; ValueError where it would need escapes, or no text stands there."""
+    """The value in the quotes that are there; ValueError where it would need escapes, or no text is there."""
     quote = text[entry.start]
     if not entry.is_text or not value.isprintable() or quote in value or "\\" in value:
         raise ValueError(f"gin cannot hold {value!r} here")

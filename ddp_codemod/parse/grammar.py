@@ -54,7 +54,7 @@ class Tree:
         return self._data[node.start_byte : node.end_byte].decode("utf-8")
 
     def errors(self) -> Iterator[int]:
-        """Where text stands (or is missing) that the grammar does not know."""
+        """Where text is (or is missing) that the grammar does not know."""
         todo = [self.root] if self.root.has_error else []
         while todo:
             node = todo.pop()

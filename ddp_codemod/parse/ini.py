@@ -2,7 +2,7 @@
 
 Option names are in lower case, as configparser gives them. Quotes around a whole value count as quotes, for readers that
 take them off; a ``;`` or ``#`` after white space starts a comment, for readers that know such. Values on several lines
-are left out.
+are omitted.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _is_quoted(value: str) -> bool:
 
 
 def written(text: str, entry: Entry, value: str) -> str:
-    """The value between the quotes that stand there, or as it is; ValueError where INI would not give it back."""
+    """The value between the quotes that are there, or as it is; ValueError where INI would not give it back."""
     there = text[entry.start : entry.end]
     new = f"{there[0]}{value}{there[0]}" if _is_quoted(there) else value
     again = read(f"[s]\nk = {new}").entries

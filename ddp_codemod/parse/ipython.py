@@ -44,7 +44,7 @@ _TOKEN = re.compile(
 
 
 class Piece(Struct, frozen=True):
-    """A stretch of a cell: Python as it stands, or something else that ``stand_in`` (Python too) stands for."""
+    """A stretch of a cell: Python as it is, or something else that ``stand_in`` (Python too) stands for."""
 
     start: int
     end: int

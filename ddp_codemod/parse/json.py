@@ -56,7 +56,7 @@ def _read_value(text: str) -> str | None:
 
 
 def written(text: str, entry: Entry, value: str) -> str:
-    """A string, or the value as it is where no string stands and it is none either."""
+    """A string, or the value as it is where no string is and it is none either."""
     if not entry.is_text and re.fullmatch(r"-?[0-9][\w.+-]*|true|false|null", value) and _read_value(value) == value:
         return value
     try:

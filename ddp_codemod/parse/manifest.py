@@ -1,7 +1,7 @@
 """Commands in configuration files: those of containers, clusters, pipelines and editors.
 
 ``command`` and ``args`` of a Kubernetes or Compose manifest, ``run`` of a workflow, ``program`` and ``args`` of an editor's launch
-configuration, and the variables that they set. They are read to be shown to a person and never edited.
+configuration, and the variables that they set. They are read to be shown to a user and never edited.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.shell import MANIFEST, Launch, Option, Program, Script, ScriptParts, Setting
 from ddp_codemod.parse.shell_words import Piece, Word, to_literal
 
-# The keys whose values make up one command, in the order in which they stand in it.
+# The keys whose values make up one command, in the order in which they are in it.
 COMMAND = ("program", "module", "entrypoint", "command", "run", "script", "args")
 VARIABLES = ("env", "environment")
 MAY_HOLD = re.compile(
@@ -52,7 +52,7 @@ def read(document: Document) -> Script:
 
 
 def _find_commands(document: Document) -> Iterator[list[Entry]]:
-    """The entries of each command: those of the keys that stand beside each other in one mapping."""
+    """The entries of each command: those of the keys that are beside each other in one mapping."""
     found: dict[tuple[int, tuple[str, ...]], dict[str, list[Entry]]] = {}
     for entry in document.entries:
         if not entry.path:

@@ -1,4 +1,4 @@
-"""Trees of ``ast`` in less memory: the nodes are remade as objects with slots, and every node is given its parent."""
+"""Trees of ``ast`` in less memory: the nodes are remade as objects with slots, and every node gets its parent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Nodes = dict[type[ast.AST], list[ast.AST]]
 _NO_NODES = frozenset({
     "ctx", "op", "ops", "id", "attr", "arg", "asname", "kind", "level", "module", "simple", "is_async", "conversion", "type_comment",
 })  # fmt: skip
-FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}  # what ``list_fields_backwards`` has given
+FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}  # what ``list_fields_backwards`` has returned
 _MAKERS: dict[type[ast.AST], Make] = {}
 _PLAIN: dict[type[ast.AST], type[ast.AST]] = {}  # the classes in ``ast`` of those with slots
 
@@ -31,7 +31,7 @@ class Kinds(dict[type, bool]):
 def remake_nodes(tree: ast.Module) -> Nodes:
     """Remake the nodes of a tree, and give all nodes by their classes: in source order, but for names and constants.
 
-    Contexts and operators, which no one asks for, are left out.
+    Contexts and operators, which no one asks for, are omitted.
     """
     found: defaultdict[type[ast.AST], list[ast.AST]] = defaultdict(list)
     todo: list[Any] = [tree]
@@ -108,7 +108,7 @@ def list_children(node: ast.AST) -> list[ast.AST]:
 
 
 class Parents:
-    """The parents of the nodes of a tree, by the nodes; one that was made later has one if it was given one."""
+    """The parents of the nodes of a tree, by the nodes; one that was made later has one if it got one."""
 
     def __init__(self, tree: ast.Module) -> None:
         self._tree = tree

@@ -1,7 +1,7 @@
 """Jupyter notebooks: the Python cells as one text, and the way back into the JSON file.
 
 In the text every cell ends with two line ends that are not in the file: the first ends the cell's last line, so that what
-follows that line can be told from what precedes the next cell. Behind the cells stand their shell commands, as comments.
+follows that line can be told from what precedes the next cell. Behind the cells are their shell commands, as comments.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class NotebookSource(Source, frozen=True, dict=True):
         return self._map_to_cell_end(start, end, new)
 
     def _map_to_cell_end(self, start: int, end: int, new: str) -> CellEdit | None:
-        """A replacement that includes, or stands behind, the line end that a cell's last line has in the text only."""
+        """A replacement that includes, or is behind, the line end that a cell's last line has in the text only."""
         at = bisect_right([run.end for run in self.runs], end - 1) - 1
         if at < 0 or not self.runs[at].real or self._is_continued(at):
             return None
@@ -209,7 +209,7 @@ def _skip_cell(source: Source, cell: Cell, why: BaseException) -> Skipped:
 
 
 def _join_replacements(replacements: Sequence[Replacement]) -> Iterator[Replacement]:
-    """The replacements in order; one that only removes text is one with what stands in front of it."""
+    """The replacements in order; one that only removes text is one with what is in front of it."""
     last: Replacement | None = None
     for start, end, new in sorted(replacements, key=lambda one: one[:2]):
         if last is not None and last[1] == start < end and not new:

@@ -38,9 +38,9 @@ class Module(Struct, eq=False):
         return self.source.name
 
     def place(self, node: ast.AST) -> Place:
-        """Where a node stands, in characters; parentheses around an expression are not part of it.
+        """Where a node is, in characters; parentheses around an expression are not part of it.
 
-        A part that Python gives no place to (the ``for`` of a comprehension, an item of a ``with``) stands where what it holds does.
+        A part that Python gives no place to (the ``for`` of a comprehension, an item of a ``with``) is where what it holds does.
         """
         if not hasattr(node, "lineno"):
             inside = [self.place(part) for part in ast.iter_child_nodes(node) if not isinstance(part, ast.expr_context)]

@@ -44,7 +44,7 @@ _POETRY = r"(?m)^[ \t]*(?![ \t])\[(tool\.poetry[\w.-]*dependencies|packages|dev-
 
 
 class Requirement(Struct, frozen=True):
-    """One statement about a package: ``specifier`` as packaging reads it, and where the text of it stands in the file."""
+    """One statement about a package: ``specifier`` as packaging reads it, and where the text of it is in the file."""
 
     package: str  # as PyPI compares names: lower case, dashes
     specifier: str

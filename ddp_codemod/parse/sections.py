@@ -7,13 +7,13 @@ from pathlib import PurePosixPath
 
 _TABLE = re.compile(r"(?m)^[ \t]*\[+([^\]\r\n]*)\]")
 _OPTION = re.compile(r"(?m)^([\w.-]+)[ \t]*[=:]")
-# what a list is given to: npu = [...], "npu": [...], extras["npu"] = [...]
+# what a list is assigned to: npu = [...], "npu": [...], extras["npu"] = [...]
 _GIVEN = re.compile(r"([\w.-]+)[\"']?\]?[ \t]*(?:\+?=|:)[ \t\r\n]*\Z")
 _NEAR = 20_000  # characters that a list is looked for in
 
 
 def find_section(name: str, text: str, at: int) -> str:
-    """The names under which a statement stands, "" where there are none; ``name`` is the file's."""
+    """The names under which a statement is, "" where there are none; ``name`` is the file's."""
     suffix = PurePosixPath(name).suffix
     if suffix == ".cfg":
         return _find_last(_OPTION, text, at)
@@ -38,7 +38,7 @@ def _find_last(pattern: re.Pattern[str], text: str, at: int) -> str:
 
 
 def _find_list_name(text: str, at: int) -> str:
-    """The name that the innermost list around a place is given to."""
+    """The name that the innermost list around a place is assigned to."""
     depth, near = 0, max(0, at - _NEAR)
     for place in range(at - 1, near - 1, -1):
         depth += {"]": 1, "[": -1}.get(text[place], 0)

@@ -1,7 +1,7 @@
 """Launch files: shell scripts, Dockerfiles, the recipes of Makefiles, and the batch and PowerShell files of Windows.
 
-Options and settings are given where their literal stands: ``--backend $b`` at ``b=...``, ``${B:-x}`` at ``x``. What only a
-shell could tell is left out, and so are commands in which something is not valid.
+Options and settings are recorded where their literal is: ``--backend $b`` at ``b=...``, ``${B:-x}`` at ``x``. What only a
+shell could tell is omitted, and so are commands in which something is not valid.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ class Option(Struct, frozen=True):
     """``--backend x``, ``--backend=x``, or an override ``key.sub=x`` or ``+key=x``, of a command."""
 
     name: str  # without leading dashes and plus signs
-    start: int  # of the value's text with its quotes, where the literal stands
+    start: int  # of the value's text with its quotes, where the literal is
     end: int
     value: str
     program: str  # the script or module that takes the option as far as it can be told, else ""
-    line: int  # where the literal stands
-    quote: str = ""  # what the span stands in and does not hold: a quote, or "}" in ${x:-value}
-    used: int = 0  # where the command stands
-    away: bool = False  # the literal stands elsewhere, where a variable is assigned
+    line: int  # where the literal is
+    quote: str = ""  # what the span is in and does not hold: a quote, or "}" in ${x:-value}
+    used: int = 0  # where the command is
+    away: bool = False  # the literal is elsewhere, where a variable is assigned
     override: bool = False  # ``key.sub=x``, with no dashes
-    variable: str = ""  # it stands in a list of options that this file uses nowhere, under this name
+    variable: str = ""  # it is in a list of options that this file uses nowhere, under this name
 
 
 class Setting(Struct, frozen=True):
@@ -65,7 +65,7 @@ class Program(Struct, frozen=True):
     start: int
     end: int  # behind its quotes: more words of the command may go in here
     line: int
-    used: int  # where the command stands, as an Option of it has it
+    used: int  # where the command is, as an Option of it has it
 
 
 class ScriptParts(Struct, frozen=True):
@@ -119,16 +119,16 @@ class Script(Struct, eq=False):
 
     @property
     def errors(self) -> tuple[int, ...]:
-        """Offsets at which the file is not valid; commands there are left out."""
+        """Offsets at which the file is not valid; commands there are omitted."""
         return self.parts.errors
 
     @property
     def editable(self) -> bool:
-        """Whether values in it are edited; in what Windows or a cluster runs, and in what people read, they are for a person."""
+        """Whether values in it are edited; in what Windows or a cluster runs, and in what people read, they are for review."""
         return self.kind not in (MANIFEST, GUIDE, *WINDOWS.values())
 
     def place(self, entry: Option | Setting | Launch | Program) -> Place:
-        """Where a value, or a command, stands."""
+        """Where a value, or a command, is."""
         return Place(self.source.name, entry.start, entry.end)
 
     def text(self, entry: Option | Setting) -> str:

@@ -18,9 +18,9 @@ _MODULE = re.compile(r"[A-Za-z_]\w*(\.\w+)*")
 _ENDS = frozenset({"&&", "||", "|", ";", "&"})
 # A module of such a name starts the script or module that is named after it.
 _LAUNCHERS = frozenset({"launch", "run", "launcher", "runner"})
-# Words that stand before a command and run it.
+# Words that are before a command and run it.
 _CARRIERS = frozenset({"env", "nohup", "time", "sudo", "exec", "eval", "srun", "mpirun", "mpiexec", "xargs", "numactl", "nice"})
-_SPEAKERS = frozenset({"echo", "printf"})  # what these are given is said, not run
+_SPEAKERS = frozenset({"echo", "printf"})  # what these are passed is reported, not run
 _SETTERS = frozenset({"-e", "-x", "--env"})  # containers and MPI set a variable for the processes that they start
 
 
@@ -69,7 +69,7 @@ def _classify_command(words: list[Word]) -> Command:
         if word and word[-1].found:
             return Command(words, word[-1].found, index, True)
     if get_literal_head(words[0]).startswith("-"):
-        return Command(words, "", -1, False)  # options that some other command is given
+        return Command(words, "", -1, False)  # options that some other command is passed
     for index, word in enumerate(words):
         text = get_known_text(word) or ""
         if text and text not in _CARRIERS and not _SETTING.match(text) and not text.startswith("-") and not text.isdigit():
@@ -116,7 +116,7 @@ def find_options(command: Command) -> Iterator[tuple[str, Word, str, bool]]:
                 yield found[1], drop_characters(word, found.end()), program, False
             elif found.end() == len(text) == len(get_known_text(word) or "") and index + 1 < len(words):
                 value = words[index + 1]
-                # after a flag without a value an override may stand, which is then no value
+                # after a flag without a value an override may be, which is then no value
                 if (
                     not _OPTION.match(get_literal_head(value))
                     and not _OVERRIDE.match(get_literal_head(value))

@@ -17,7 +17,7 @@ from ddp_codemod.parse.shell_words import read as read_word
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-# What stands inside one of these runs sometimes, often or elsewhere.
+# What is inside one of these runs sometimes, often or elsewhere.
 _BRANCHES = frozenset({
     "elif_clause", "else_clause", "case_item", "do_group", "function_definition", "subshell", "command_substitution", "pipeline",
 })  # fmt: skip
@@ -190,7 +190,7 @@ class _ShellReader:
         )
 
     def _expand_shell_c(self, words: list[Word]) -> list[Word]:
-        """The words of the command that ``bash -c "..."`` is given, in place of it."""
+        """The words of the command that ``bash -c "..."`` is passed, in place of it."""
         for index in range(len(words) - 2):
             shell, flag = (get_known_text(words[index]) or "").rpartition("/")[2], get_known_text(words[index + 1]) or ""
             if shell in _SHELL_C and flag.startswith("-") and flag.endswith("c"):
@@ -233,7 +233,7 @@ class _ShellReader:
         self.launches.append(Launch(program, start, end, self.source.position(start)[0], insert, indent))
 
     def _find_line_start(self, node: Node, start: int) -> int:
-        """Where the first of the statements begins that stand on one line with this one, in the same block."""
+        """Where the first of the statements begins that are on one line with this one, in the same block."""
         row = self.source.line_span(start)[0]
         before = node.prev_named_sibling
         while before is not None and self.tree.span(before)[0] >= row:

@@ -34,7 +34,7 @@ class Assignment(Struct, frozen=True):
     word: Word = ()
     words: tuple[Word, ...] | None = None
     append: bool = False
-    inside: tuple[Branch, ...] = ()  # branches, loops and functions that it stands in
+    inside: tuple[Branch, ...] = ()  # branches, loops and functions that it is in
     loop: bool = False  # each word is a value of its own
 
 
@@ -64,7 +64,7 @@ class Variables:
                 found.append(assignment)
                 if not assignment.append and all(branch.holds(at) for branch in assignment.inside):
                     break
-        if not found and any(start <= at < end for start, end in self.functions):  # it may run after what stands below it
+        if not found and any(start <= at < end for start, end in self.functions):  # it may run after what is below it
             return [assignment for assignment in self._all.get(name, []) if assignment.at >= at]
         return found[::-1]
 

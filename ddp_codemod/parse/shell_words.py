@@ -29,7 +29,7 @@ class Piece(Struct, frozen=True):
     end: int
     outer_start: int  # with the quotes around it
     outer_end: int
-    quote: str = ""  # the quotes that it stands in; IN_BRACES for the default in ``${x:-default}``
+    quote: str = ""  # the quotes that it is in; IN_BRACES for the default in ``${x:-default}``
     name: str = ""
     default: tuple[Piece, ...] = ()
     escaped: bool = False  # literal text with backslashes in it, which nothing here takes off
@@ -41,7 +41,7 @@ Word = tuple[Piece, ...]
 
 
 class Literal(Struct, frozen=True):
-    """A value that stands in the text; ``quote``: the quotes around the span, when they are not part of it."""
+    """A value that is in the text; ``quote``: the quotes around the span, when they are not part of it."""
 
     value: str
     start: int
@@ -60,7 +60,7 @@ def to_literal(word: Word) -> Literal | None:
 
 
 def strip_quotes(found: Literal) -> Literal:
-    """A literal without the quotes that stand inside the shell's own, which the program takes off: ``"a='x'"``."""
+    """A literal without the quotes that are inside the shell's own, which the program takes off: ``"a='x'"``."""
     value = found.value
     if found.quote and len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
         return Literal(value[1:-1], found.start + 1, found.end - 1, found.quote)
@@ -123,7 +123,7 @@ def _make_piece(text: str, start: int, end: int, outer_start: int, outer_end: in
 
 
 def _read_string(tree: Tree, node: Node, make: bool) -> Iterator[Piece]:
-    """What stands between double quotes: the text around its expansions, and these."""
+    """What is between double quotes: the text around its expansions, and these."""
     start, end = tree.span(node)
     inner = [child for child in node.named_children if child.type != "string_content"]
     at = start + 1

@@ -20,7 +20,7 @@ _MOSTLY_GIVEN = frozenset({"arg", "value", "module", "level"})  # of the fields 
 
 
 def make_slotted_class(first: ast.AST) -> tuple[type[ast.AST], Make]:
-    """The class with slots for a kind of nodes, of which one is given, and what remakes them: a list in one is a list in all.
+    """The class with slots for a kind of nodes, of which one is passed, and what remakes them: a list in one is a list in all.
 
     A field that may be None has no slot, since the class itself gives None for it; another value of it goes into a dictionary. Where
     None is rare it has one, and a node with None stays the parser's.

@@ -102,7 +102,7 @@ def _load_toml(text: str) -> dict[str, Any]:
 
 
 def written(text: str, entry: Entry, value: str) -> str:
-    """The value between the quotes that stand there; literal quotes become basic ones where they cannot hold it.
+    """The value between the quotes that are there; literal quotes become basic ones where they cannot hold it.
 
     Raises ValueError for lone surrogates, which TOML cannot say.
     """

@@ -1,4 +1,4 @@
-"""What any kind of file is read into, and where its parts stand."""
+"""What any kind of file is read into, and where its parts are."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Node = Union[ast.AST, Entry, Option, Setting, Launch, Program]
 
 
 def place_of(tree: Tree, node: Node) -> Place:
-    """Where a node of a module, an entry of a document, a part of a script stands."""
+    """Where a node of a module, an entry of a document, a part of a script is."""
     if isinstance(tree, Document):
         assert isinstance(node, Entry)
         return tree.place(node)

@@ -1,6 +1,6 @@
 """Batch and PowerShell files: the options that their commands pass and the variables that they set.
 
-They are read to be shown to a person and never edited, so that a line which is not understood costs a note and nothing else.
+They are read to be shown to a user and never edited, so that a line which is not understood costs a note and nothing else.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ddp_codemod.parse.shell import Launch, Option, Program, ScriptParts, Settin
 from ddp_codemod.parse.shell_variables import Assignment, Variables
 from ddp_codemod.parse.shell_words import Piece, Word, get_known_text, split_word, to_literal
 
-# A line with those that continue it, a comment, and what stands inside a word: quotes, variables, plain text.
+# A line with those that continue it, a comment, and what is inside a word: quotes, variables, plain text.
 _LINES = {
     "batch": re.compile(r"[^\r\n]*?(?:\^(?:\r\n|\n|\r)[^\r\n]*?)*(?:\r\n|\n|\r|\Z)"),
     "powershell": re.compile(r"[^\r\n]*?(?:`[ \t]*(?:\r\n|\n|\r)[^\r\n]*?)*(?:\r\n|\n|\r|\Z)"),

@@ -1,6 +1,6 @@
 """YAML files, with several documents, anchors and aliases.
 
-A scalar that aliases repeat is one entry, where its anchor stands; ``Document.at`` follows aliases and merge keys to it.
+A scalar that aliases repeat is one entry, where its anchor is; ``Document.at`` follows aliases and merge keys to it.
 Block scalars are read where that is plain (no explicit indentation, no ``+``, no deeper lines in a folded one).
 """
 
@@ -84,7 +84,7 @@ def _is_too_deep(text: str) -> bool:
     """Whether blocks may nest deeper than the grammar bears.
 
     Its scanner keeps the columns of open blocks in 1,024 bytes, and a text with some 250 of them ends the process (seen with
-    0.7.2). This counts the columns that can be open at most; a list may stand in the column of its mapping's keys.
+    0.7.2). This counts the columns that can be open at most; a list may be in the column of its mapping's keys.
     """
     columns: list[int] = []
     for line in _LEAD.finditer(text):
@@ -165,7 +165,7 @@ class _YamlReader:
         return yaml_scalar.value(content[0].type, self.tree.of(content[0]))
 
     def _read_merge(self, value: Node, path: Path) -> bool:
-        """Follow ``<<: *a`` and ``<<: [*a, *b]``; False where something else stands there."""
+        """Follow ``<<: *a`` and ``<<: [*a, *b]``; False where something else is there."""
         todo, names = [value], []
         while todo:
             node = todo.pop()
@@ -194,7 +194,7 @@ class _YamlReader:
 
 
 def written(text: str, entry: Entry, value: str) -> str:
-    """The value between the quotes that stand there, plain where plain stands and it is safe, else in double quotes."""
+    """The value between the quotes that are there, plain where plain is and it is safe, else in double quotes."""
     there = text[entry.start : entry.end]
     if there.startswith("'") and not yaml_scalar.UNPRINTABLE.search(value):
         return "'" + value.replace("'", "''") + "'"

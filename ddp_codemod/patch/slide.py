@@ -1,4 +1,4 @@
-"""Where a run of changed lines is shown when it could as well stand a few lines higher or lower.
+"""Where a run of changed lines is shown when it could as well be a few lines higher or lower.
 
 Git moves every run as far down as it goes, then up again: to line up with a run of the other side, or else to the place that the
 indentation of the lines around it speaks for (git-config(1), ``diff.indentHeuristic``). The weights are git's.

@@ -67,7 +67,7 @@ def _find_last_piece(leaf: Value) -> ast.expr | None:
 
 
 def _find_start(leaf: Value) -> str:
-    """The text that the whole starts with; what ``url += rest`` adds to is what the name was given before, if that is one text."""
+    """The text that the whole starts with; what ``url += rest`` adds to is what the name was assigned before, if that is one text."""
     if not isinstance(leaf.node, ast.AugAssign):
         return find_literal_prefix(leaf.node)
     module, target = leaf.module, leaf.node.target

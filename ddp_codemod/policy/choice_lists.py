@@ -36,7 +36,7 @@ def find_choice_lists(finding: Finding, leaf: Value, rules: Rules) -> Iterator[C
 def _collect_all_lists(finding: Finding, rules: Rules) -> tuple[list[ChoiceList], list[Module], set[int], dict[str, list[int]]]:
     """Worked out once for all values of a finding, for they may be thousands.
 
-    The lists around them; the files that they stand in; the ids of both; and which of the files check or type a name.
+    The lists around them; the files that they are in; the ids of both; and which of the files check or type a name.
     """
     key = ("listed-around", id(finding.possible))
     cache = finding.use.module.cache
@@ -60,7 +60,7 @@ def _collect_all_lists(finding: Finding, rules: Rules) -> tuple[list[ChoiceList]
 
 
 def find_other_list_reader(finding: Finding, leaf: Value, text: str, rules: Rules) -> tuple[Module, ast.expr] | None:
-    """What reads a list that would have to admit a new text, besides the choices that it is given as and what shows it."""
+    """What reads a list that would have to admit a new text, besides the choices that it is passed as and what shows it."""
     old = leaf.value.value if isinstance(leaf.value, Known) else None
     for module, listed in find_choice_lists(finding, leaf, rules):
         texts = [part.value for part in list_elements(module, listed) if isinstance(part, ast.Constant)]

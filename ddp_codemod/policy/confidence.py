@@ -1,4 +1,4 @@
-"""Findings that rest on a guess: what only a name leads to is for a person to look at, what may be another value is not safe."""
+"""Findings that rest on a guess: what only a name leads to needs review, what may be another value is not safe."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ddp_codemod.policy.findings import Finding, NewText
 
 
 def drop_name_only_changes(finding: Finding, fix: Fix) -> Finding:
-    """The finding without the changes that only a name leads to; an item for a person where there are no others."""
+    """The finding without the changes that only a name leads to; an item for review where there are no others."""
     if finding.action is Action.KEEP:
         doubtful = [leaf for leaf in finding.possible if leaf.way.doubt in (Confidence.REPLACED, Confidence.OTHERS)]
         if all(leaf.way.doubt is Confidence.NAME for leaf in finding.possible):

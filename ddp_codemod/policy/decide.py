@@ -1,4 +1,4 @@
-"""Matches backend parameters: whether a process group's backend comes out right, and what it should be."""
+"""Matches backend parameters: whether a process group's backend is right, and what it should be."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from ddp_codemod.sites.surface_calls import Use
 
 
 def collect_sources(context: Context, use: Use, parameter: Parameter) -> tuple[ast.expr | None, list[Value]]:
-    """The argument for a parameter and the leaves of its value; a left-out one is a leaf of its own, at the call."""
+    """The argument for a parameter and the leaves of its value; an omitted one is a leaf of its own, at the call."""
     module, call = use.module, use.call
     argument = use.argument(parameter)
     if argument is not None and parameter.inside:
@@ -73,7 +73,7 @@ def collect_sources(context: Context, use: Use, parameter: Parameter) -> tuple[a
 
 
 def _collect_dictionary_sources(context: Context, module: Module, argument: ast.expr, key: str) -> list[Value]:
-    """The leaves of what stands under a key of a dictionary; a written one that lacks it is a leaf of its own."""
+    """The leaves of what is under a key of a dictionary; a written one that lacks it is a leaf of its own."""
     if isinstance(argument, ast.Constant) and argument.value is None:
         return [Value(module, argument, OriginKind.LITERAL, PlatformDefault())]
     leaves = look_up(context.tracer, module, argument, ast.Constant(key), Trace(), whole=True)
@@ -146,7 +146,7 @@ def decide_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -
     if parameter.ignored is not None and decided.action is Action.REVIEW and imports_package(use.module, packages):
         return decided  # no value is there that would tell the method from a namesake: the import does
     if decided.action is Action.KEEP or not decided.changes:
-        # a namesake, for all that is known; what is foreign is for a person in any case
+        # a namesake, for all that is known; what is foreign is for review in any case
         return decided if decided.at else None
     values = ", ".join(decided.resolves_to)
     return decided.review(fix.id, Reason.of("why-receiver", text=use.module.text(use.call.func), value=values))
@@ -201,7 +201,7 @@ def decide_site(context: Context, made: Finding, parameter: Parameter, fix: Fix)
 
 
 def decide_if_ignored(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> Finding | None:
-    """What becomes of a site whose surface does not honor the parameter: kept, or for a person with what does decide; None for others."""
+    """What becomes of a site whose surface does not honor the parameter: kept, or for review with what does decide; None for others."""
     platform = context.platform
     if parameter.ignored is None or not (not parameter.ignored_on or platform.fits(parameter.ignored_on)):
         return None
@@ -213,7 +213,7 @@ def decide_if_ignored(context: Context, made: Finding, parameter: Parameter, fix
 
 
 def _is_no_group(context: Context, use: Use, parameter: Parameter, argument: ast.expr | None, leaves: list[Value]) -> bool:
-    """Whether what the call is given shows that it makes no group: it is switched off, for one device, or another argument decides."""
+    """Whether what the call is passed shows that it makes no group: it is switched off, for one device, or another argument decides."""
     off = bool(leaves) and all(isinstance(leaf.value, Known) and leaf.value.value is False for leaf in leaves)
     spared = any(keyword.arg in parameter.spared_by for keyword in use.call.keywords)
     counts = parameter.of_several and argument is not None
@@ -221,7 +221,7 @@ def _is_no_group(context: Context, use: Use, parameter: Parameter, argument: ast
 
 
 def _plan_changes(context: Context, parameter: Parameter, leaves: list[Value]) -> tuple[list[Change], Reason | None]:
-    """What has to change, and the first thing that a person has to look at instead."""
+    """What has to change, and the first thing to review instead."""
     changes: list[Change] = []
     blocked: Reason | None = None
     choice = context.platform.backend
@@ -246,7 +246,7 @@ def _plan_changes(context: Context, parameter: Parameter, leaves: list[Value]) -
             if parameter.omitted != "platform-default" or not default_wrong:
                 continue
             if (leaf.kind == OMITTED and parameter.add == "keyword") or leaf.kind == OriginKind.LITERAL:
-                changes.append(_make_change(parameter, leaf, choice.wanted))  # written out, None is the same as left out
+                changes.append(_make_change(parameter, leaf, choice.wanted))  # written out, None is the same as omitted
             else:
                 blocked = blocked or (open_reason(context, parameter) if default_open else default_reason(context))
         elif isinstance(value, PlatformDefault):
@@ -265,7 +265,7 @@ def _plan_changes(context: Context, parameter: Parameter, leaves: list[Value]) -
 
 
 def _is_looped_with_wanted(leaves: list[Value], leaf: Value, wanted: str) -> bool:
-    """Whether a loop runs with a value, and with the wanted one besides: a person drops the value there."""
+    """Whether a loop runs with a value, and with the wanted one besides: a user drops the value there."""
     others = (other for other in leaves if leaf.kind == other.kind == OriginKind.LOOP)
     return any(isinstance(other.value, Known) and other.value.value == wanted for other in others)
 
@@ -276,7 +276,7 @@ def _is_default(leaf: Value) -> bool:
 
 
 def _find_unmended_sources(made: Finding, changes: list[Change]) -> list[Value]:
-    """The leaves that no change mends."""
+    """The leaves that no change fixes."""
     changed = {id(change.leaf) for change in changes if isinstance(change, NewText)}
     return [leaf for leaf in made.possible if leaf.kind != OMITTED and id(leaf) not in changed]
 

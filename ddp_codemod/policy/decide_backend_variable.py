@@ -18,13 +18,13 @@ from ddp_codemod.sites.surface_calls import Use
 
 
 def decide_backend_variable(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
-    """Decide about a call whose backend nothing but the variable chooses; in other versions, or if that is open, it is for a person."""
+    """Decide about a call whose backend nothing but the variable chooses; in other versions, or if that is open, it needs review."""
     assert parameter.chosen is not None
     found = decide_by_variable(context, use, parameter, parameter.chosen, fix)
     if found.action is Action.EDIT and context.versions.holds(parameter.chosen.when, use.module.name) is not True:
         given = [keyword.value for keyword in use.call.keywords if keyword.arg in parameter.spared_by]
         if given and all(isinstance(leaf.node, ast.Call) for leaf in context.tracer.evaluate(use.module, given[0])):
-            return None  # the object that it is given is a site of its own
+            return None  # the object that it is passed is a site of its own
         said = {"instead": parameter.instead, "instead_zh": parameter.instead_zh, "value": context.platform.backend.default}
         said["who"] = describe_default_chooser(context, use)
         return found.review(fix.id, Reason.of("review-chosen-open", platform=context.platform.id, **said))

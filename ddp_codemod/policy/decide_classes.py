@@ -97,7 +97,7 @@ def _find_deriving_classes(context: Context, parameter: Parameter) -> Iterator[t
 
 
 def _find_given_classes(context: Context, finding: Finding) -> Iterator[ast.ClassDef]:
-    """The classes, with those that they derive from, that a parser is given or a call makes an object of."""
+    """The classes, with those that they derive from, that a parser is passed or a call makes an object of."""
     use, resolver = finding.use, context.tracer.resolver
     if not isinstance(use, Use) or is_test(use.module.name):
         return

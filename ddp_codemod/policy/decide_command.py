@@ -17,7 +17,7 @@ from ddp_codemod.sites.command_uses import CommandedUse
 
 
 def decide_command(context: Context, use: CommandedUse, parameter: Parameter, fix: Fix) -> Finding:
-    """Decide about a backend that stands, or is left out, in a command."""
+    """Decide about a backend that is, or is omitted, in a command."""
     given = use.given(parameter)
     if given:
         leaves = [Value(use.module, option, OriginKind.COMMAND_LINE, Known(option.value)) for option in given]
@@ -39,7 +39,7 @@ def decide_command(context: Context, use: CommandedUse, parameter: Parameter, fi
 def _locate_insertion(use: CommandedUse, parameter: Parameter, wanted: str) -> tuple[int, str] | None:
     """Where the option goes in, and the text: behind the program, so that what comes later on the command still wins.
 
-    Overrides stand together, as the program reads them: another one goes before the first; None where there is none.
+    Overrides are together, as the program reads them: another one goes before the first; None where there is none.
     """
     if not parameter.option.endswith("="):
         return use.call.end, f" {wanted}"
@@ -49,7 +49,7 @@ def _locate_insertion(use: CommandedUse, parameter: Parameter, wanted: str) -> t
 
 
 def _locate_override(script: Script, option: Option) -> int | None:
-    """Where the word of an override begins; None where its name does not stand before its value."""
+    """Where the word of an override begins; None where its name is not before its value."""
     text = script.source.text[: option.start].rstrip("\"'")
     if not text.endswith(f"{option.name}="):
         return None

@@ -29,7 +29,7 @@ from ddp_codemod.sites.config_uses import ConfiguredUse
 
 
 def decide_configuration(context: Context, use: ConfiguredUse, parameter: Parameter, fix: Fix) -> Iterator[Finding]:
-    """Decide about a backend that stands, or is left out, beside a ``_target_``, and about what launch files give in its place."""
+    """Decide about a backend that is, or is omitted, beside a ``_target_``, and about what launch files give in its place."""
     path = (*use.arguments, parameter.name, *([parameter.inside] if parameter.inside else []))
     entry = use.argument(parameter) if not parameter.inside else next(iter(use.module.at(path, use.call.document)), None)
     given = trace_path_overrides(context.tracer, use.module, path, Trace())

@@ -72,7 +72,7 @@ def _decide_omitted_key(context: Context, use: KeyedUse, parameter: Parameter, f
 
 
 def _collect_sources(context: Context, use: KeyedUse) -> list[Value]:
-    """What can stand there; what is not a text that could be a backend is not this framework's."""
+    """What can be there; what is not a text that could be a backend is not this framework's."""
     way = Trace(kind=OriginKind.CONFIG_KEY)
     if isinstance(use.module, Module):
         assert isinstance(use.call, ast.expr)

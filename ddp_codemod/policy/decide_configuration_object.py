@@ -79,7 +79,7 @@ def _decide_omitted_object(
     assert objects is not None
     found = resolve_text_object(context, use.module.name, parameter, Known(objects.automatic))
     count = _count_devices(context, use, objects)
-    one = count in (Count.ONE, Count.UNSAID) and not use.named_in  # what builds on the file is said with it
+    one = count in (Count.ONE, Count.UNSAID) and not use.named_in  # what builds on the file is reported with it
     commanded = _find_device_override(context, use, objects) if one else None
     if found is None or is_test(use.module.name) or _is_object_given(context, use, parameter):
         return None

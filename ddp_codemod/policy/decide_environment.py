@@ -66,7 +66,7 @@ def decide_variable_before_use(context: Context, use: Use, fix: Fix, made: Findi
     if (spared := explain_unneeded_fix(context, use, fix, "environment")) is not None:
         return made.keep(spared)
     reason = Reason.of("edit-environment", variable=environment.name, value=environment.value)
-    # an object that the backend rule writes elsewhere asks for the variable itself, once it stands there
+    # an object that the backend rule writes elsewhere asks for the variable itself, once it is there
     objects = [change.leaf for change in backend.changes if isinstance(change, NewObject)] if backend is not None else []
     earlier = [
         (module, node)

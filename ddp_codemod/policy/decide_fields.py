@@ -65,7 +65,7 @@ def decide_fields(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
 
 
 def _decide_unread_class(context: Context, use: Use, parameter: Parameter, argument: ast.expr | None, fix: Fix) -> Finding | None:
-    """For a person where a package that is not read has the class, and its name says that it is one of those."""
+    """For review where a package that is not read has the class, and its name says that it is one of those."""
     assert parameter.fields is not None
     fields = parameter.fields
     name = find_likely_class(context, use.module, argument, fields) if argument is not None else None
@@ -81,7 +81,7 @@ def _decide_unread_class(context: Context, use: Use, parameter: Parameter, argum
 
 
 def explain_field_edit(context: Context, parameter: Parameter) -> Reason:
-    """Why a class, or its parser, is given the field."""
+    """Why a class, or its parser, is passed the field."""
     assert parameter.fields is not None
     return Reason.of("edit-field", **build_default_arguments(context, parameter, parameter.fields.field))
 

@@ -48,7 +48,7 @@ def _decide_configuration_use(context: Context, use: ConfiguredUse, fixes: Seque
                 else:
                     backends += decide_configuration(context, use, parameter, fix)
     if not backends and any(parameter.add == "object" for parameter in use.surface.parameters):
-        return  # the object that it is given is a site of its own
+        return  # the object that it is passed is a site of its own
     yield from backends
     for fix in fixes:
         if (variable := decide_configuration_variable(context, use, fix, backends)) is not None:

@@ -26,9 +26,9 @@ from ddp_codemod.sites.surface_calls import Use
 
 
 def decide_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
-    """Decide whether the call's list needs a handler that names the wanted backend; None where another call is given it."""
+    """Decide whether the call's list needs a handler that names the wanted backend; None where another call is passed it."""
     if use.own_init:
-        return None  # what the class hands on is a call of its own
+        return None  # what the class passes on is a call of its own
     platform, handler = context.platform, parameter.handler
     assert handler is not None
     argument = use.argument(parameter)
@@ -91,7 +91,7 @@ def _find_unpacked_list(context: Context, use: Use, parameter: Parameter) -> ast
 
 
 def _is_passed_through(context: Context, use: Use) -> bool:
-    """Whether the call unpacks a parameter of a function that nobody in the project calls: who does may hand on the same keyword."""
+    """Whether the call unpacks a parameter of a function that nobody in the project calls: who does may pass on the same keyword."""
     for part in use.spread:
         if isinstance(part, ast.Name) and is_forwarded(use.module, part):
             function = owner_scope(use.module, scope_of(use.module, part), part.id)
@@ -158,7 +158,7 @@ def _find_handlers_in_file(context: Context, use: Use, handler: Handler) -> list
 
 
 def _find_none_branch(context: Context, module: Module, call: ast.Call) -> ast.Constant | None:
-    """The None that stands in the handler's place where a condition does not hold; None where there is no such condition."""
+    """The None that is in the handler's place where a condition does not hold; None where there is no such condition."""
     around = module.parents.get(call)
     if not isinstance(around, ast.IfExp) or call is around.test or context.facts.truth(module, around.test) is not None:
         return None

@@ -40,7 +40,7 @@ def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     """Decide about a call that names its object by a text; None where it names none that makes a process group."""
     assert parameter.objects is not None
     if use.own_init:
-        return None  # what it hands on is a call of its own
+        return None  # what it passes on is a call of its own
     argument, leaves = collect_sources(context, use, parameter)
     chosen = parameter.objects.chosen
     if chosen is not None and has_nested_site(context, use):
@@ -119,7 +119,7 @@ def _choose_by_device_count(
 def _decide_unknown_object(
     context: Context, use: Use, parameter: Parameter, argument: ast.expr | None, leaves: list[Value], fix: Fix
 ) -> Finding | None:
-    """It is not known what stands for the object: for a person, where the framework's choice does not work."""
+    """It is not known what stands for the object: for review, where the framework's choice does not work."""
     choice = context.platform.backend
     unpacked = [use.module.text(part) for part in use.spread if any(leaf.is_lost and leaf.node is use.call for leaf in leaves)]
     unfollowed = _find_unfollowed_sources(context, leaves)
@@ -157,7 +157,7 @@ def _is_object(context: Context, leaf: Value) -> bool:
 def _find_replacement_obstacle(
     context: Context, use: Use, parameter: Parameter, argument: ast.expr | None, leaf: Value, wanted: TextObject
 ) -> Reason | None:
-    """Why an object cannot stand where the text stands."""
+    """Why an object cannot be where the text is."""
     if leaf.kind == OMITTED or (argument is not None and argument in (leaf.node, leaf.outer)):
         return None
     if isinstance(argument, ast.Name) and leaf.module is use.module and _is_only_for_call(use, argument, leaf):

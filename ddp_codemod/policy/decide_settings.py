@@ -22,11 +22,11 @@ from ddp_codemod.sites.surface_calls import Use
 
 
 def decide_settings(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
-    """Decide whether the dictionary has to name the object with its backend; None where another call is given it."""
+    """Decide whether the dictionary has to name the object with its backend; None where another call is passed it."""
     settings, platform = parameter.settings, context.platform
     assert settings is not None
     if use.own_init:
-        return None  # what the class hands on is a call of its own
+        return None  # what the class passes on is a call of its own
     argument = use.argument(parameter)
     made = start(context, use, parameter, argument, [], [pick_default_backend(context, parameter)])
     if (never := unreachable(context, use)) is not None:

@@ -28,7 +28,7 @@ from ddp_codemod.sites.surface_calls import Use
 
 
 def decide_statement(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding:
-    """Decide whether a statement has to stand before the call."""
+    """Decide whether a statement has to be before the call."""
     platform, statement = context.platform, parameter.statement
     assert statement is not None
     made = start(context, use, parameter, None, [], [pick_default_backend(context, parameter)])

@@ -185,7 +185,7 @@ def turn_off_query(url: str, query: Query, switched_off: bool = False) -> str:
 
 
 def _is_for_older_torch(leaf: Value, query: Query) -> bool:
-    """Whether nothing is given here because a test of the version gives an address with the parameter turned off on the other side."""
+    """Whether nothing is passed here because a test of the version gives an address with the parameter turned off on the other side."""
     outer = leaf.outer
     if not isinstance(outer, ast.IfExp) or "version" not in ast.unparse(outer.test).lower():
         return False

@@ -1,4 +1,4 @@
-"""What is said of a decision about a backend: why it is edited, kept, or for a person."""
+"""What is reported of a decision about a backend: why it is edited, kept, or for review."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def is_value_omitted(change: Change) -> bool:
 
 
 def open_reason(context: Context, parameter: Parameter) -> Reason:
-    """Why a person has to look at a value that is left out: it is not known what that gives on the platform."""
+    """Why a review is needed of a value that is omitted: it is not known what that gives on the platform."""
     platform = context.platform
     return Reason.of("review-open", parameter=parameter.name, platform=platform.id, wanted=platform.backend.wanted)
 
 
 def default_reason(context: Context) -> Reason:
-    """Why a person has to look at a value that asks torch."""
+    """Why a review is needed of a value that asks torch."""
     platform = context.platform
     default, wanted = platform.backend.default, platform.backend.wanted
     return Reason.of(
@@ -71,7 +71,7 @@ def explain_edit(context: Context, made: Finding, parameter: Parameter, first: C
 
 
 def line_of(leaf: Value) -> str:
-    """Where a leaf stands, FILE:LINE."""
+    """Where a leaf is, FILE:LINE."""
     return f"{leaf.module.name}:{leaf.module.source.position(leaf.place.start)[0]}"
 
 

@@ -1,4 +1,4 @@
-"""Values that are left out: what the framework then picks, and whether naming one would do anything."""
+"""Values that are omitted: what the framework then picks, and whether naming one would do anything."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ddp_codemod.sites.surface_calls import Use
 
 
 def pick_default_backend(context: Context, parameter: Parameter) -> str:
-    """The backend that comes out on the platform where a parameter is left out; "" where that is not known."""
+    """The backend that results on the platform where a parameter is omitted; "" where that is not known."""
     for pick in parameter.picks:
         if all(context.platform.facts.get(name) == value for name, value in pick.facts.items()):
             return pick.value
@@ -28,7 +28,7 @@ def pick_default_backend(context: Context, parameter: Parameter) -> str:
 
 
 def describe_default_chooser(context: Context, use: AnyUse) -> str:
-    """Who picks the backend where it is left out, for the reader."""
+    """Who picks the backend where it is omitted, for the reader."""
     return context.rules.frameworks[use.surface.id]
 
 
@@ -39,7 +39,7 @@ def is_default_wrong(context: Context, parameter: Parameter) -> bool:
 
 
 def build_default_arguments(context: Context, parameter: Parameter, name: str = "") -> dict[str, str]:
-    """What the reasons for a value that is left out say; ``name`` is what the reader knows the parameter by."""
+    """What the reasons for a value that is omitted say; ``name`` is what the reader knows the parameter by."""
     platform = context.platform
     return {
         "parameter": name or parameter.name, "value": pick_default_backend(context, parameter), "wanted": platform.backend.wanted,
@@ -48,7 +48,7 @@ def build_default_arguments(context: Context, parameter: Parameter, name: str = 
 
 
 def decide_omitted_backend(context: Context, parameter: Parameter, made: Finding, fix: Fix) -> Finding:
-    """The finding for a value that is left out and would be wrong: ``made`` where naming one helps, unsafe where that is not sure.
+    """The finding for a value that is omitted and would be wrong: ``made`` where naming one helps, unsafe where that is not sure.
 
     Otherwise it is kept, because no group is made there or one exists by then, or listed for review with what does help.
     """
@@ -80,7 +80,7 @@ def decide_omitted_backend(context: Context, parameter: Parameter, made: Finding
 def mark_unsure_of_versions(context: Context, parameter: Parameter, name: str, made: Finding) -> Finding:
     """The same; its edit is unsafe where what the project says of its versions is at odds, and under a part of it nobody knows the parameter.
 
-    So it is where nothing is said of them, and older versions are common.
+    So it is where nothing is reported of them, and older versions are common.
     """
     if made.action is not Action.EDIT:
         return made

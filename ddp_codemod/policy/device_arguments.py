@@ -37,7 +37,7 @@ def explain_by_object(context: Context, module: Module, call: ast.Call, objects:
 
 
 def explain_by_argument(context: Context, module: Module, call: ast.Call, beside: Beside | None) -> Reason | None:
-    """The same, where an object says so that the call is given beside: ``ScalingConfig(use_gpu=False)``."""
+    """The same, where an object says so that the call is passed beside: ``ScalingConfig(use_gpu=False)``."""
     given = [keyword.value for keyword in call.keywords if beside is not None and keyword.arg == beside.keyword]
     if beside is None or not given:
         return None

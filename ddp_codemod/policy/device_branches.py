@@ -88,7 +88,7 @@ def _is_wrong_backend(context: Context, leaf: Value) -> bool:
 
 
 def _is_in_other_device_branch(context: Context, leaf: Value) -> bool:
-    """Whether a leaf stands in the branch for another type of device, which is not the one that the platform's own stands in for.
+    """Whether a leaf is in the branch for another type of device, which is not the one that the platform's own replaces.
 
     Or it is, and the same chain has a branch for the platform's own.
     """
@@ -123,7 +123,7 @@ def _find_compared_device(context: Context, test: ast.expr) -> tuple[str, str] |
 
 
 def is_chosen_by_option(context: Context, leaf: Value) -> bool:
-    """Whether a person chooses the branch that a leaf stands in, by an option of the program."""
+    """Whether a user chooses the branch that a leaf is in, by an option of the program."""
     if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST):
         return False
     for around in leaf.module.ancestors(leaf.node):
@@ -153,7 +153,7 @@ def _is_device_specific(context: Context, leaf: Value) -> bool:
 
 
 def _is_guarded(leaf: Value) -> bool:
-    """Whether the leaf stands under a condition of its function: there, a vendor's backend is meant for that vendor's devices."""
+    """Whether the leaf is under a condition of its function: there, a vendor's backend is meant for that vendor's devices."""
     if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST):
         return False
     for around in leaf.module.ancestors(leaf.node):

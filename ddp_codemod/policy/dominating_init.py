@@ -74,7 +74,7 @@ class _Search:
         self._methods: set[str] = (
             set()
         )  # names of those functions: where a class has a method of the name, that may be the one which runs
-        # names that are absent where the call stands
+        # names that are absent where the call is
         tests = (
             around.test
             for around in use.module.ancestors(use.call)
@@ -247,7 +247,7 @@ class _Search:
         return any(surface is not None and surface.at_once for surface in found)
 
     def _search_constructor(self, module: Module, function: ast.AST, depth: int) -> DominatingInit | None:
-        """What the constructor of a method's class makes, or was given: it ran before the method."""
+        """What the constructor of a method's class makes, or was passed: it ran before the method."""
         around = module.parents.get(function)
         if not isinstance(around, ast.ClassDef) or getattr(function, "name", "") == "__init__":
             return None

@@ -95,7 +95,7 @@ def _correct_setting(script: Script, there: Setting, environment: Environment) -
 
 
 def _insert_setting(script: Script, launch: Launch, environment: Environment) -> Change | None:
-    """The new line in front of the command; None where a person has to write it."""
+    """The new line in front of the command; None where a user has to write it."""
     where, indent = _locate_insertion(script, launch)
     if where is None:
         return None

@@ -15,7 +15,7 @@ from ddp_codemod.policy.findings import Finding, NewText, NewVariable, Splice
 
 
 def decisions_of(finding: Finding) -> Iterator[Decision]:
-    """The decision for the use; where a person should look at its origins instead, one for each of these."""
+    """The decision for the use; where a user should look at its origins instead, one for each of these."""
     made = _build_decision(finding)
     for leaf in finding.at:
         yield replace(made, place=leaf.place, value=leaf.text, origins=(_build_origin(leaf),), hops=leaf.way.hops)
@@ -25,7 +25,7 @@ def decisions_of(finding: Finding) -> Iterator[Decision]:
 
 
 def _decide_passing_calls(finding: Finding, made: Decision) -> Iterator[Decision]:
-    """The calls of project functions that hand on a value which is edited: each chooses a backend too."""
+    """The calls of project functions that pass on a value which is edited: each chooses a backend too."""
     for change in finding.changes:
         for hop in change.leaf.way.hops if isinstance(change, NewText) else ():
             if hop.reason.means is Meaning.ARGUMENT and isinstance(change, NewText):
@@ -46,7 +46,7 @@ def _decide_passing_calls(finding: Finding, made: Decision) -> Iterator[Decision
 
 
 def places_of(finding: Finding) -> tuple[Place, Place]:
-    """Where the value stands (the call, where it is left out), and the call."""
+    """Where the value is (the call, where it is omitted), and the call."""
     call = place_of(finding.use.module, finding.use.call)
     return (place_of(finding.use.module, finding.argument) if finding.argument is not None else call), call
 

@@ -1,4 +1,4 @@
-"""What matching yields: a finding per site and rule, with the changes that would mend it."""
+"""What matching yields: a finding per site and rule, with the changes that would fix it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Translation(Struct, frozen=True, eq=False):
 
 
 class Splice(Struct, frozen=True, eq=False):
-    """This source text goes in at an offset of the file, in place of what stands there for a length."""
+    """This source text goes in at an offset of the file, in place of what is there for a length."""
 
     module: Tree
     offset: int
@@ -106,7 +106,7 @@ class NewHandler(Struct, frozen=True, eq=False):
     parameter: str
     handler: Handler
     text: str
-    into: ast.List | None = None  # the list, where it stands in what the call unpacks
+    into: ast.List | None = None  # the list, where it is in what the call unpacks
 
 
 class NewVariable(Struct, frozen=True, eq=False):
@@ -126,7 +126,7 @@ class NewStatement(Struct, frozen=True, eq=False):
     value: str  # source text
     where: Literal["before", "behind", "inside"] = "before"
     package: str = ""
-    under: str = ""  # a condition of its own, beside that of the value: then it is run or not, instead of given a value or none
+    under: str = ""  # a condition of its own, beside that of the value: then it is run or not, instead of getting a value or none
 
 
 class NewKey(Struct, frozen=True, eq=False):
@@ -192,8 +192,8 @@ class Finding(Struct, frozen=True, eq=False):
     reason: Reason
     changes: tuple[Change, ...] = ()
     required_import: str | None = None
-    at: tuple[Value, ...] = ()  # where a person should look, if that is not the use itself
-    untraced: bool = False  # it is not safe, or for a person, for nothing else than that not every start of the value is known
+    at: tuple[Value, ...] = ()  # where a user should look, if that is not the use itself
+    untraced: bool = False  # it is not safe, or for review, for nothing else than that not every start of the value is known
 
     def with_plugin(self, plugin: str | None, module: Tree) -> Finding:
         """The same, importing a platform's module; a file that speaks of it imports it where it wants to."""
@@ -204,17 +204,17 @@ class Finding(Struct, frozen=True, eq=False):
         return replace(self, action=Action.KEEP, reason=reason)
 
     def without_changes(self) -> Finding:
-        """The same, with nothing to mend."""
+        """The same, with nothing to fix."""
         return replace(self, applicability=Applicability.SAFE, rule=None, changes=(), required_import=None)
 
     def review(self, rule: str, reason: Reason) -> Finding:
-        """The same, for a person to look at."""
+        """The same, for review."""
         return replace(
             self, action=Action.REVIEW, applicability=Applicability.MANUAL, rule=rule, reason=reason, changes=(), untraced=False
         )
 
     def edit(self, rule: str, safe: bool, reason: Reason, changes: Iterable[Change]) -> Finding:
-        """The same, with what mends it."""
+        """The same, with what fixes it."""
         applicability = Applicability.SAFE if safe else Applicability.UNSAFE
         return replace(self, action=Action.EDIT, applicability=applicability, rule=rule, reason=reason, changes=tuple(changes))
 

@@ -71,7 +71,7 @@ def _is_exact_replacement(context: Context, first: First, use: Use) -> bool:
 
 
 def add_ignored_argument_items(context: Context, launches: LaunchCommands, parameter: Parameter, made: Finding) -> list[Finding]:
-    """The finding; where launches or settings keep the parameter from being honored, an item for a person beside it or in its place."""
+    """The finding; where launches or settings keep the parameter from being honored, an item for review beside it or in its place."""
     found = [
         other
         for one in _review_other_argument(context, parameter, made)
@@ -135,7 +135,7 @@ def _review_settings(context: Context, parameter: Parameter, settings: Sequence[
 def _make_item(
     made: Finding, module: Tree, node: Node, kind: OriginKind, key: str, said: dict[str, str], places: Sequence[str] = ()
 ) -> Finding:
-    """An item for a person at the first place; the reason names the further ones."""
+    """An item for review at the first place; the reason names the further ones."""
     assert made.rule is not None
     if places:
         key, said = f"{key}-also", {**said, "places": _format_places(places)}
@@ -176,7 +176,7 @@ def _find_option(script: Script, launch: Launch, flags: tuple[str, ...]) -> Opti
 
 
 def _may_be_none(context: Context, use: Use, value: ast.expr) -> bool:
-    """Whether an argument is left out by some who start the program: an option without a value."""
+    """Whether an argument is omitted by some who start the program: an option without a value."""
     return any(isinstance(leaf.value, Known) and not leaf.value.value for leaf in context.tracer.evaluate(use.module, value))
 
 

@@ -1,4 +1,4 @@
-"""Values that do harm in a process that no launcher started: given under a condition, or unsafely where there is no room for one."""
+"""Values that do harm in a process that no launcher started: passed under a condition, or unsafely where there is no room for one."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ddp_codemod.dataflow.values import Value
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Change, Finding, NewHandler, NewKeyword, NewObject, NewStatement, NewText
 
-# What is written into a program, where a condition can stand; a key of a file has no room for one.
+# What is written into a program, where a condition can be; a key of a file has no room for one.
 CONDITIONAL = (NewText, NewKeyword, NewHandler, NewObject, NewStatement)
 
 
 def find_launcher_condition(finding: Finding, change: Change) -> Portable | None:
-    """The condition under which a change gives its value; None where the value may stand by itself, or has no room for one."""
+    """The condition under which a change gives its value; None where the value may be by itself, or has no room for one."""
     parameter = next((one for one in finding.use.surface.parameters if one.name == finding.parameter), None)
     if parameter is None or parameter.launched is None:
         return None
@@ -30,7 +30,7 @@ def find_launcher_condition(finding: Finding, change: Change) -> Portable | None
 
 
 def is_unconditional(parameter: Parameter, finding: Finding, change: Change) -> bool:
-    """Whether a value that wants the condition is given without it: it stands elsewhere, where others may read it too."""
+    """Whether a value that wants the condition is passed without it: it is elsewhere, where others may read it too."""
     if parameter.launched is None:
         return False
     if not isinstance(change, NewText):
@@ -39,7 +39,7 @@ def is_unconditional(parameter: Parameter, finding: Finding, change: Change) -> 
 
 
 def is_harmless_without_launcher(parameter: Parameter, change: NewText) -> bool:
-    """Whether what stood in the place did no harm without a launcher: None, or what the library takes for nothing."""
+    """Whether what was in the place did no harm without a launcher: None, or what the library takes for nothing."""
     value = change.leaf.value
     return parameter.launched_also or (isinstance(value, Known) and value.value is None)
 
@@ -56,7 +56,7 @@ def _is_argument_part(finding: Finding, leaf: Value) -> bool:
 
 
 def explain_wanted_backend(platform: Platform, entry: Portable | None) -> dict[str, str]:
-    """Why the wanted backend is given, and given under a condition, as reasons say it."""
+    """Why the wanted backend is passed, and passed under a condition, as reasons say it."""
     if entry is None or not entry.why:
         return {"why": platform.why, "why_zh": platform.why_zh}
     return {"why": f"{platform.why}; {entry.why}", "why_zh": f"{platform.why_zh or platform.why}；{entry.why_zh or entry.why}"}
@@ -69,7 +69,7 @@ def drop_unlaunched_sources(facts: Facts, parameter: Parameter, leaves: Iterable
 
 
 def is_other_branch(entry: Portable, leaf: Value) -> bool:
-    """Whether a leaf is what a conditional with this very condition gives where the new value does not stand."""
+    """Whether a leaf is what a conditional with this very condition gives where the new value is not."""
     around = _find_conditional(leaf)
     if around is None or leaf.node is not (around.body if entry.keeps else around.orelse):
         return False

@@ -1,4 +1,4 @@
-"""Where a run may change something: under the paths given, within what the project allows, and where no comment says otherwise."""
+"""Where a run may change something: under the paths passed, within what the project allows, and where no comment says otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes in files that are never edited, such as batch files: a person is shown the line and what it would have to say."""
+"""Changes in files that are never edited, such as batch files: a user is shown the line and what it would have to say."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from ddp_codemod.sites.surface_calls import Use
 _LOOKING = frozenset({"isinstance", "hasattr", "type", "callable", "id"})  # builtins to which one text is as good as another
 _SAYING = frozenset({"help", "metavar", "description", "desc", "epilog", "doc"})  # keywords of texts for a reader
 _OF_KEYS = (ast.Is, ast.IsNot, ast.In, ast.NotIn)  # ``args is None``, ``"lr" in args``
-_DEF, _ANY = re.compile(rb"\bdef[ \t]+\Z"), re.compile(rb"")  # around a name that a function is given
+_DEF, _ANY = re.compile(rb"\bdef[ \t]+\Z"), re.compile(rb"")  # around a name that a function is passed
 _IDLE = (ast.Pass, ast.Global, ast.Nonlocal)
 
 
@@ -51,7 +51,7 @@ def _is_file_text(read: Read) -> bool:
 
 
 class OtherUses:
-    """Answers for one run which values are used for something else; ``findings`` say what the groups are given."""
+    """Answers for one run which values are used for something else; ``findings`` say what the groups are passed."""
 
     def __init__(self, context: Context, findings: Iterable[Finding]) -> None:
         self.context = context
@@ -209,7 +209,7 @@ class OtherUses:
         return use is not None and any(use.argument(one) is node for one in parameters)
 
     def _is_only_shown(self, module: Module, call: ast.Call) -> bool:
-        """Whether a call only shows what it is given, or ends the program with it."""
+        """Whether a call only shows what it is passed, or ends the program with it."""
         last = last_name(call.func)
         names = self.context.tracer.resolver.names(module, call.func)
         if names and not any(self._is_logging(name.split(".")[0]) for name in names):

@@ -14,7 +14,7 @@ from ddp_codemod.policy.findings import Context
 
 
 class BackendStatus(Struct, frozen=True):
-    """How a backend string stands in a project: ``choice`` is the platform's without the names that the project does not have."""
+    """How a backend string is in a project: ``choice`` is the platform's without the names that the project does not have."""
 
     choice: BackendChoice
     packages: frozenset[str]
@@ -23,7 +23,7 @@ class BackendStatus(Struct, frozen=True):
     open: Backend | None = None  # known to some of the versions that the project admits
 
     def explain_objection(self, context: Context, text: str, wanted: str | None) -> Reason | None:
-        """Why a person has to look at a string that would stay, or become what it is."""
+        """Why a review is needed of a string that would stay, or become what it is."""
         said = {"value": text, "platform": context.platform.id}
         if wanted is not None and wanted == text.lower():
             return Reason.of("review-namesake", packages=", ".join(sorted(self.packages)), **said)
@@ -33,7 +33,7 @@ class BackendStatus(Struct, frozen=True):
 
 
 def judge_backend(context: Context, leaf: Value, text: str) -> BackendStatus:
-    """How a backend string that stands at a leaf is to be judged, with the project's versions and packages."""
+    """How a backend string that is at a leaf is to be judged, with the project's versions and packages."""
     backends, file = context.rules.backends, leaf.module.name
     packages = frozenset(one.package for one in backends.values() if one.package and _has_mention_in_file(leaf, one.package))
     stands = BackendStatus(context.platform.backend, packages)
@@ -59,7 +59,7 @@ def explain_missing_name(context: Context, leaf: Value, text: str) -> dict[str, 
 
 
 def explain_limited_versions(context: Context, leaf: Value, text: str) -> Reason | None:
-    """What is said of a name that stays, and that only some of the versions know which the project admits."""
+    """What is reported of a name that stays, and that only some of the versions know which the project admits."""
     known = judge_backend(context, leaf, text).open
     if known is None:
         return None

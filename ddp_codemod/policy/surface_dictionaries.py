@@ -18,7 +18,7 @@ NAMED_IN_TEXT = "named-in-text"
 
 
 def find_surface_dictionaries(context: Context, finder: Finder, writable: Callable[[str], bool]) -> Iterator[Advisory]:
-    """The dictionaries that name a surface whose backend, left out or given in them, does not work on the platform."""
+    """The dictionaries that name a surface whose backend, omitted or passed in them, does not work on the platform."""
     project, platform = context.tracer.resolver.project, context.platform
     modules = {surface.names[0].split(".")[0] for surface in finder.surfaces if surface.names}
     written = re.compile(
@@ -43,7 +43,7 @@ def find_surface_dictionaries(context: Context, finder: Finder, writable: Callab
 
 
 def _is_backend_right(context: Context, parameter: Parameter, entries: dict[str, ast.expr], inside: tuple[str, ...]) -> bool:
-    """Whether what the dictionary gives for a parameter, or leaves out, comes out right."""
+    """Whether what the dictionary gives for a parameter, or omits, is right."""
     platform = context.platform
     for key in inside:
         held = entries.get(key)

@@ -97,7 +97,7 @@ def find_testing_function(context: Context, leaf: Value) -> str | None:
 
 
 def is_tested(context: Context, leaf: Value) -> bool:
-    """Whether the leaf stands in a test that asserts this very value, makes no real group, or runs only where its backend is there."""
+    """Whether the leaf is in a test that asserts this very value, makes no real group, or runs only where its backend is there."""
     if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST) or not isinstance(leaf.value, Known):
         return False
     if is_test(leaf.module.name) and _find_replacing_call(context, leaf.module, leaf.node) is not None:

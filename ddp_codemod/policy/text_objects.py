@@ -1,4 +1,4 @@
-"""The objects that stand for texts, such as Lightning's DDPStrategy for "ddp", and what is said of them."""
+"""The objects that stand for texts, such as Lightning's DDPStrategy for "ddp", and what is reported of them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def class_name(context: Context, wanted: TextObject) -> str:
 
 
 def explain_manual_object(context: Context, parameter: Parameter, wanted: TextObject) -> Reason:
-    """That a person has to put the object where the text stands."""
+    """That a user has to put the object where the text is."""
     return Reason.of("review-object", text=wanted.text, **build_object_arguments(context, parameter, wanted))
 
 

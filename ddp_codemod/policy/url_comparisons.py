@@ -17,7 +17,7 @@ _WHOLE = (ast.Eq, ast.NotEq, ast.In, ast.NotIn)  # ``startswith`` does not mind 
 def find_url_comparison(context: Context, use: Use, changes: Iterable[Change]) -> str | None:
     """Where a program that runs with a use compares an address that is to be changed with its text now: "file:line", or None.
 
-    An address that stands in the call itself goes nowhere else.
+    An address that is in the call itself goes nowhere else.
     """
     texts = {
         str(change.leaf.value.value)  # type: ignore[union-attr]

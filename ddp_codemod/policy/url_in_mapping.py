@@ -1,4 +1,4 @@
-"""An address that is left out of the mapping which a call unpacks, and which holds the backend: it is given beside that."""
+"""An address that is omitted from the mapping which a call unpacks, and which holds the backend: it is passed beside that."""
 
 from __future__ import annotations
 

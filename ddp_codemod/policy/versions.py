@@ -134,7 +134,7 @@ class Versions(Struct):
     def statements(self, package: str, file: str = "") -> list[Statement]:
         """What the nearest folder around a file that says something about a package says; not what is for other machines.
 
-        A folder whose README or Dockerfile installs one of its own is no part of what stands further up.
+        A folder whose README or Dockerfile installs one of its own is no part of what is further up.
         """
         return self._find_nearest(package, file, self._read_requirements, self._read_commands)
 

@@ -14,9 +14,9 @@ from ddp_codemod.report.table import cut_to_width as fitting
 from ddp_codemod.report.view import View
 
 # What a section gives up step by step: first all but three places of a reason, then the reasons in full and the kinds after the
-# fourth, then the reasons, then the places, and at last all: how many there are is said above.
+# fourth, then the reasons, then the places, and at last all: how many there are is reported above.
 WHOLE, REASONS, KINDS, COUNT, GONE = range(5)
-CHANGED = "left-changed"  # the section that stands below the sentence which counts its findings
+CHANGED = "left-changed"  # the section that is below the sentence which counts its findings
 NAMED = 3  # places that are named
 _KINDS = {REASONS: 4, KINDS: 3}
 _LINES = 2  # of a reason that is cut
@@ -71,7 +71,7 @@ def _format_others(view: View, rest: list[list[Finding]]) -> str:
 
 
 def name_first(view: View, names: Iterable[str], most: int = NAMED) -> str:
-    """The first of some names, each once, and how many more there are; all where one alone would be left out."""
+    """The first of some names, each once, and how many more there are; all where one alone would be omitted."""
     every = list(dict.fromkeys(names))
     if len(every) > most + 1:
         every = [*every[:most], view.say("screen-rest", n=len(every) - most)]
@@ -94,7 +94,7 @@ def list_places(view: View, where: Sequence[tuple[str, int]], endless: bool = Fa
 
 
 def _name_places(view: View, key: str, found: Sequence[Finding], indent: int, limit: int = _LINES, **words: object) -> Listed:
-    """A sentence with the first places of findings: as many as stand on so many lines, one in any case."""
+    """A sentence with the first places of findings: as many as are on so many lines, one in any case."""
     where, endless = _find_places(found), any(one.endless for one in found)
     for most in range(min(NAMED, max(len(where), 1)), 0, -1):
         named = list_places(view, where, endless, most)

@@ -19,7 +19,7 @@ _SECRET = re.compile(r"\b(?:hf|ghp|gho|sk|glpat|xox[bp])[_-][\w-]{8,}|\b[A-Fa-f0
 
 
 def format_checkup(checkup: Checkup, lang: str, ink: Ink, command: str | None) -> list[str]:
-    """Every check, and what the machine is taken for."""
+    """Every check, and what the machine counts as."""
     words = {state: text(f"doctor-{state}", lang) for state in _COLOURS}
     width = max(map(count_cells, words.values()))
     block = []
@@ -67,7 +67,7 @@ def encode_checkup(checkup: Checkup, lang: str, command: str | None) -> bytes:
 
 
 def format_issue_report(checkup: Checkup, lang: str, version: str, command: str | None, names: Iterable[str]) -> str:
-    """The report for an issue: ``names`` of people, hosts and folders, and whatever looks like a token, are left out."""
+    """The report for an issue: ``names`` of people, hosts and folders, and whatever looks like a token, are omitted."""
     block = [f"## ddp-codemod doctor {version}", ""]
     for check in checkup.checks:
         mark = {"ok": "", "warning": "**warning** ", "problem": "**problem** "}[check.state]

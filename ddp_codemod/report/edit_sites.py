@@ -1,6 +1,6 @@
 """Which sites an edit is made for: those whose value, call or origin it overlaps; and which edits stand for their groups.
 
-Asked for each edit of a run, so the places of all sites are put into order once: thousands of calls may stand in one file.
+Asked for each edit of a run, so the places of all sites are put into order once: thousands of calls may be in one file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Text of strangers as a terminal may show it: nothing in it moves the cursor, changes colours or the order of letters, or hides."""
+"""Text of strangers as a terminal may show it: nothing in it moves the cursor, changes colors or the order of letters, or hides."""
 
 from __future__ import annotations
 

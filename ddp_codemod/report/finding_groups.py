@@ -19,7 +19,7 @@ _GAP = "… "
 
 
 class Finding(Struct, frozen=True):
-    """One place and why it is named. ``head`` is what kind it is; ``here`` is said at this place alone."""
+    """One place and why it is named. ``head`` is what kind it is; ``here`` is reported at this place alone."""
 
     head: str
     reason: Reason
@@ -37,12 +37,12 @@ class Listed(Struct, frozen=True):
 
     lines: list[str]
     left: int = 0
-    cut: bool = False  # something else was left out, too
+    cut: bool = False  # something else was omitted, too
 
 
 class _Block(Struct):
     said: str
-    places: list[tuple[Finding, tuple[str, ...]]]  # each with what is said of it alone
+    places: list[tuple[Finding, tuple[str, ...]]]  # each with what is reported of it alone
 
 
 def format_findings(view: View, found: Iterable[Finding], shown: int = SHOWN) -> list[str]:
@@ -95,7 +95,7 @@ def _build_blocks(view: View, found: Iterable[Finding]) -> list[_Block]:
 
 
 def _format_reason_once(view: View, block: _Block, told: list[str]) -> str:
-    """What a block says, without the platform's own reason where a block above says it; ``told`` are those that were said."""
+    """What a block says, without the platform's own reason where a block above says it; ``told`` are those that were reported."""
     said = block.said
     args = dict(block.places[0][0].reason.args)
     why = one_line(args.get(f"why_{view.lang}") or args.get("why", ""))
@@ -143,7 +143,7 @@ def _find_own_clauses(parts: Sequence[str], common: frozenset[int]) -> tuple[str
 
 
 def _format_places(view: View, places: Sequence[tuple[Finding, tuple[str, ...]]], shown: int, spare: int, rest: str) -> Listed:
-    """A line a file with its lines, or a line a place where something is said of it alone."""
+    """A line a file with its lines, or a line a place where something is reported of it alone."""
     files: dict[tuple[str, int | None], list[int]] = {}
     own: dict[tuple[str, int | None], tuple[str, ...]] = {}
     for number, (one, here) in enumerate(places):
@@ -168,7 +168,7 @@ def _format_places(view: View, places: Sequence[tuple[Finding, tuple[str, ...]]]
 
 
 def _format_place(view: View, where: str, here: Sequence[str]) -> list[str]:
-    """A place, and what is said of it: beside it where that fits on the line, below it elsewhere."""
+    """A place, and what is reported of it: beside it where that fits on the line, below it elsewhere."""
     beside = view.folded("  ".join((where, *here[:1])), 4, 8)
     if len(beside) == 1:
         here = here[1:]

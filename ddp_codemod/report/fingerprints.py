@@ -16,7 +16,7 @@ UNACCOUNTED = "unaccounted"  # the rule of names that nothing else speaks of
 
 
 class FingerprintedFinding(Struct, frozen=True):
-    """One finding. ``mark`` depends on its rule, its file, the text of its line, and how many like it stand above it."""
+    """One finding. ``mark`` depends on its rule, its file, the text of its line, and how many like it are above it."""
 
     rule: str
     name: str
@@ -28,12 +28,12 @@ class FingerprintedFinding(Struct, frozen=True):
 
 
 def fingerprint_findings(survey: Survey) -> list[FingerprintedFinding]:
-    """What a person or ``apply`` has to do, and the notes."""
+    """What a user or ``apply`` has to do, and the notes."""
     import hashlib  # not in what every run imports
     import json
 
     seen: Counter[bytes] = Counter()
-    texts: dict[tuple[str, str, int], Any] = {}  # thousands of findings may stand on one line that is long
+    texts: dict[tuple[str, str, int], Any] = {}  # thousands of findings may be on one line that is long
     made: list[FingerprintedFinding] = []
     for rule, name, line, reason, item in sorted(_find_all(survey), key=lambda one: (one[1], one[2], one[0])):
         where = (rule, name, line) if line else (rule, reason.key, 0)

@@ -124,7 +124,7 @@ def _make_variant(lines: _Lines, block: Block, chosen: Sequence[Edit]) -> list[l
 
 
 def _find_open_strings(source: Source) -> Mapping[int, str]:
-    """The quotes of the string that each line starts in, if it starts in one; for colour only."""
+    """The quotes of the string that each line starts in, if it starts in one; for color only."""
     found: dict[int, str] = {}
     if source.file is not source:
         return found

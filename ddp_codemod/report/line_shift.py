@@ -1,4 +1,4 @@
-"""Where a line of the old file stands once the changes are written."""
+"""Where a line of the old file is once the changes are written."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _find_steps(change: FileChange) -> list[tuple[int, int]]:
     before, after = change.before.splitlines(), change.after.splitlines()
     head = _count_shared(zip(before, after, strict=False))
     tail = _count_shared(zip(before[head:][::-1], after[head:][::-1], strict=False))
-    # what stays at both ends needs no search; in many lines, those that stand there again and again are not searched for either
+    # what stays at both ends needs no search; in many lines, those that are there again and again are not searched for either
     middle = before[head : len(before) - tail], after[head : len(after) - tail]
     matcher = SequenceMatcher(None, *middle, autojunk=sum(map(len, middle)) > MANY)
     inside = [(head + old + 1, new - old) for old, new, length in matcher.get_matching_blocks() if length]

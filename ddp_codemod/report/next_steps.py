@@ -12,12 +12,12 @@ from ddp_codemod.report.device_kinds import is_device_rule
 from ddp_codemod.report.outcome import Left, Outcome
 from ddp_codemod.report.view import View
 
-FEW_PLACES = 3  # that a person has to look at are named in the first lines
+FEW_PLACES = 3  # to review are named in the first lines
 
 
 class _Step(Struct, frozen=True):
     said: str
-    commands: tuple[tuple[str, str], ...] = ()  # each with what is said above it, "" for nothing
+    commands: tuple[tuple[str, str], ...] = ()  # each with what is reported above it, "" for nothing
 
 
 def list_next_steps(view: View, outcome: Outcome, left: Left, short: bool = False) -> list[str]:
@@ -104,7 +104,7 @@ def _find_listed_steps(view: View, outcome: Outcome, key: str, places: Sequence[
 
 
 def _find_manual_steps(view: View, outcome: Outcome, key: str, heading: str, places: Sequence[Place]) -> Iterator[_Step]:
-    """The places that a person decides about: all of a few are named, and of many the list."""
+    """The places that need review: all of a few are named, and of many the list."""
     where = list(dict.fromkeys(map(view.where, places)))
     if not where:
         return

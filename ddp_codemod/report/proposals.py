@@ -63,7 +63,7 @@ def shrink_replacement(block: Block) -> Replacement:
 
 
 def shorten_block(block: Block) -> tuple[str, str]:
-    """The lines of a block before and after; of lines that are too long, what stands around the change."""
+    """The lines of a block before and after; of lines that are too long, what is around the change."""
     old, new = block.old, block.new(block.edits)
     head, tail = _count_shared(old, new)
     if head + tail <= LONGEST:

@@ -32,7 +32,7 @@ from ddp_codemod.report.summary import SHORT_LIST, find_next_command, format_com
 from ddp_codemod.report.table import count_cells
 from ddp_codemod.report.view import View
 
-SCREEN = 40  # lines that a person sees at once
+SCREEN = 40  # lines that a user sees at once
 RANKS = 2  # processes that show whether ranks train together
 WIDE = 100  # cells of a line where nothing says how wide the screen is
 _GIVING = (
@@ -79,7 +79,7 @@ def _join_parts(parts: Sequence[list[str]], close: Sequence[bool] = ()) -> list[
 
 
 def format_closing(view: View, outcome: Outcome) -> list[str]:
-    """The first things once more, for a reader who stands at the end of a long patch: what was done, is left, goes on."""
+    """The first things once more, for a reader who is at the end of a long patch: what was done, is left, goes on."""
     left = count_remaining(view, outcome)
     return [
         *format_headline(view, outcome, left),
@@ -113,9 +113,7 @@ def _make_parts(view: View, outcome: Outcome, left: Left, listed: bool) -> list[
     survey = view.survey
     keep = [one for one in survey.decisions if one.action is Action.KEEP]
     few = not outcome.made and not outcome.left and len(keep) <= SHORT_LIST
-    left_edits = [
-        one for one in outcome.left if view.verbose or not is_device_rule(one.rule)
-    ]  # those of devices stand in a table
+    left_edits = [one for one in outcome.left if view.verbose or not is_device_rule(one.rule)]  # those of devices are in a table
     urgent = sorted(survey.advisories, key=lambda note: (not note.open, note.rule not in view.first))
     notes = _make_section_part(view, sections.advisories_section(view, urgent))
     stops = any(note.open for note in urgent)  # a program fails until somebody acts on one

@@ -58,7 +58,7 @@ def kept_section(view: View, decisions: Sequence[Decision]) -> Section:
 
 
 def reviews_section(view: View, decisions: Sequence[Decision]) -> Section:
-    """Sites that a person has to look at."""
+    """Sites that need review."""
     return Section("left-review", len(decisions), tuple(_find_decided(view, decisions)), styles=("yellow",))
 
 
@@ -69,12 +69,12 @@ def unaccounted_section(view: View, found: Sequence[Unaccounted]) -> Section:
 
 
 def unsafe_section(view: View, left: Sequence[Edit]) -> Section:
-    """Edits that were not made because other behaviour may change."""
+    """Edits that were not made because other behavior may change."""
     return _make_section(view, "left-unsafe", left, Applicability.UNSAFE)
 
 
 def manual_section(view: View, left: Sequence[Edit]) -> Section:
-    """Edits that only a person can make."""
+    """Edits that only a user can make."""
     return _make_section(view, "left-manual", left, Applicability.MANUAL)
 
 
@@ -133,7 +133,7 @@ def _make_edit_finding(view: View, edit: Edit, sure: bool) -> Finding:
 
 
 def _is_visible_with(view: View, edit: Edit, site: Decision) -> bool:
-    """Whether a reader who looks at an edit sees the site too: it stands on the same line, or around it."""
+    """Whether a reader who looks at an edit sees the site too: it is on the same line, or around it."""
     places = [place for place in (site.place, site.call) if place.name == edit.name]
     line = view.edit_line(edit)
     return any(place.start <= edit.start < place.end or view.position(place)[0] == line for place in places)

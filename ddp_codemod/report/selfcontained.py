@@ -1,6 +1,6 @@
 """Pages of one file that need no network: a template, a style, a script, and data that can only ever be data.
 
-The data is JSON in which no character can end the element that it stands in, and the page's script builds text nodes from it. A
+The data is JSON in which no character can end the element that it is in, and the page's script builds text nodes from it. A
 policy in the page names that script and that style by their hashes, so that nothing else in it can run.
 """
 

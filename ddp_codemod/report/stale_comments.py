@@ -1,4 +1,4 @@
-"""What stands beside a change and reads oddly once it is made: comments that say what was there, a choice between two equal values."""
+"""What is beside a change and reads oddly once it is made: comments that say what was there, a choice between two equal values."""
 
 from __future__ import annotations
 

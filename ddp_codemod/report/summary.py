@@ -38,7 +38,7 @@ def format_details(view: View, outcome: Outcome) -> list[str]:
     few = not outcome.made and not outcome.left and len(keep) <= SHORT_LIST
     scanned = outcome.done == "scanned"
     block: list[str] = []
-    for section in list_sections(view, outcome)[scanned:]:  # where every site was printed, the places for a person were too
+    for section in list_sections(view, outcome)[scanned:]:  # where every site was printed, the places that need review were too
         block += text.format_section(view, section)
     if keep and not scanned and (view.verbose or few):
         block += text.format_section(view, kept_section(view, keep))
@@ -46,7 +46,7 @@ def format_details(view: View, outcome: Outcome) -> list[str]:
 
 
 def format_commands(view: View, commands: Sequence[tuple[str, str]], most: int = _ROOM) -> list[str]:
-    """What each command is for, and the command, under each other; below that where it would be cut: it is copied as it stands.
+    """What each command is for, and the command, under each other; below that where it would be cut: it is copied as it is.
 
     ``most`` cells what it is for may take beside it.
     """

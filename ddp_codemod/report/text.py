@@ -62,7 +62,7 @@ def format_edits(view: View, made: Sequence[Edit], shown: int = SHOWN, sure: boo
 
 
 def format_reviews(view: View, decisions: Sequence[Decision]) -> list[str]:
-    """Sites that a person has to look at."""
+    """Sites that need review."""
     return format_section(view, sections.reviews_section(view, decisions))
 
 
@@ -72,7 +72,7 @@ def format_unaccounted(view: View, found: Sequence[Unaccounted]) -> list[str]:
 
 
 def format_manual(view: View, left: Sequence[Edit]) -> list[str]:
-    """Edits that only a person can make."""
+    """Edits that only a user can make."""
     return format_section(view, sections.manual_section(view, left))
 
 

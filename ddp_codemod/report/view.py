@@ -1,4 +1,4 @@
-"""What every report for people needs: a survey, and the words, colours and paths of its reader."""
+"""What every report for people needs: a survey, and the words, colors and paths of its reader."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class View(Struct, frozen=True):
     verbose: bool = False
     width: int = 0  # cells of a line; 0: lines are not cut
     titles: Mapping[str, str] = {}  # what the rules are called, by their ids
-    first: Collection[str] = ()  # the rules of which a person hears before all others
+    first: Collection[str] = ()  # the rules of which a user hears before all others
     line_now: Callable[[str, int], int] = lambda name, line: line  # lines of the files as they are when the report is read
 
     def for_a_person(self) -> list[Decision]:
-        """The places that a person decides about, in the order in which to look at them."""
+        """The places that need review, in the order in which to look at them."""
         found = [one for one in self.survey.decisions if one.action is Action.REVIEW]
         return sorted(found, key=lambda one: one.rule not in self.first)
 

@@ -1,6 +1,6 @@
 """Answers of earlier runs, kept in the user's cache folder for as long as nothing that they were worked out from has changed.
 
-An answer stands beside the digest of every file that was read for it and of the listing of all folders. It is taken only where all
+An answer is beside the digest of every file that was read for it and of the listing of all folders. It is taken only where all
 of them are as they were, for the same question, asked of the same release and rules by the same Python. Nothing is unpickled: an
 entry is data, checked by a checksum and against the types, and one that does not fit is as good as none.
 """

@@ -1,4 +1,4 @@
-"""Runs the examples of the rule data: each is a small program that has to come out as its ``after``, or stay as it is."""
+"""Runs the examples of the rule data: each is a small program that has to become its ``after``, or stay as it is."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Fault = Literal["noisy", "missing", "wrong"]  # changed what had to stay; change
 
 
 class Case(Struct, frozen=True):
-    """One example and where it stands: ``id`` is ``KIND:ENTRY:NUMBER``, counted from 1 in the file's order."""
+    """One example and where it is: ``id`` is ``KIND:ENTRY:NUMBER``, counted from 1 in the file's order."""
 
     id: str
     platform: str
@@ -105,7 +105,7 @@ def _find_platform(entry: Platform | Surface | Fix, example: Example) -> str:
 
 
 def _run_advice(case: Case, example: AdviceExample, rules: Rules) -> Result:
-    """Look what is said of which line; once it is ported, nothing that an edit can cure is said any more."""
+    """Look what is reported of which line; once it is ported, nothing that an edit can cure is reported any more."""
     ident = case.id.split(":")[1]
     before = example.before.removeprefix("\n")
     with TemporaryDirectory(prefix="ddp-codemod-") as temporary:
@@ -142,7 +142,7 @@ def _port(text: str, folder: Path, case: Case, rules: Rules) -> tuple[str, str]:
 
 def _port_with_lines(text: str, folder: Path, case: Case, rules: Rules, ident: str) -> tuple[str, str, set[int]]:
     """As ``_port``, with the lines that a rule speaks of."""
-    # the pipeline stands after this stage: only running the examples needs it
+    # the pipeline is after this stage: only running the examples needs it
     from ddp_codemod.edits.render import render
     from ddp_codemod.run.options import Options
     from ddp_codemod.run.survey import survey

@@ -46,7 +46,7 @@ from ddp_codemod.sites.surface_calls import Use
 def add_recorded_fixes(
     context: Context, limits: Limits, findings: Sequence[Finding], recorded: Iterable[RecordedGroup], asking: Sequence[str]
 ) -> list[Finding]:
-    """The findings, with what mends the groups of a run; ``asking`` are the rules that change backends."""
+    """The findings, with what fixes the groups of a run; ``asking`` are the rules that change backends."""
     found = [*findings]
     for made in recorded if asking else ():
         wanted = _find_wanted_backend(context, made)

@@ -23,7 +23,7 @@ ABOUT_USES = frozenset({"replace-backend", "init-method-query", "set-environment
 
 
 class Options(Struct, frozen=True):
-    """What one run is asked to do. ``fixes`` are rule ids beside those that the platform brings."""
+    """What one run is asked to do. ``fixes`` are rule ids beside those that the platform enables."""
 
     paths: tuple[Path, ...]
     platform: Platform
@@ -35,7 +35,7 @@ class Options(Struct, frozen=True):
     cache: bool = False  # take an answer that was kept, where nothing changed since, and keep this one
     style: Literal["pin", "portable"] = "pin"  # portable: a condition that keeps the old value elsewhere
     env_in: Literal["python", "shell"] = "python"  # where environment rules set their variables
-    scope: Scope = field(default_factory=Scope)  # what the project leaves out
+    scope: Scope = field(default_factory=Scope)  # what the project omits
     starts: bool = False  # say how the programs are started whose groups are edited
     others: Mapping[str, str] = field(default_factory=dict)  # projects in it, from the root, and the platform that each names
     # versions of packages, where the user knows better than the project's files
@@ -44,7 +44,7 @@ class Options(Struct, frozen=True):
 
     @property
     def wanted(self) -> list[Fix]:
-        """The rules that the run brings, each once."""
+        """The rules that the run enables, each once."""
         return [self.rules.fixes[ident] for ident in dict.fromkeys((*self.platform.rules, *self.fixes))]
 
     @property

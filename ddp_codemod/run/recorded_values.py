@@ -1,4 +1,4 @@
-"""Where in the project the value of a group that a run made is written, or handed on."""
+"""Where in the project the value of a group that a run made is written, or passed on."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def find_call(module: Module, made: RecordedGroup) -> ast.Call | None:
 
 
 def is_at_line(module: Module, node: ast.AST, line: int) -> bool:
-    """Whether a line of the file is one of those that a node stands on; the text of a notebook has others."""
+    """Whether a line of the file is one of those that a node is on; the text of a notebook has others."""
     place = module.place(node)
     return module.source.position(place.start)[0] <= line <= module.source.position(place.end)[0]
 
@@ -46,7 +46,7 @@ def _span_of(call: ast.Call) -> tuple[int | None, ...]:
 
 
 def passes_arguments_unchanged(call: ast.Call, made: RecordedGroup) -> bool:
-    """Whether the arguments of a call are those that arrived: nothing stands between that binds some beforehand."""
+    """Whether the arguments of a call are those that arrived: nothing is between that binds some beforehand."""
     many, names = made.passed
     plain = [one for one in call.args if not isinstance(one, ast.Starred)]
     named = {keyword.arg for keyword in call.keywords if keyword.arg is not None}

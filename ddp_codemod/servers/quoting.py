@@ -1,4 +1,4 @@
-"""What comes out of a foreign project or log, as a program or an agent may be handed it: escaped, bounded, in quotation marks.
+"""The result of a foreign project or log, as a program or an agent may be handed it: escaped, bounded, in quotation marks.
 
 It is data. None of it may pass for a sentence of ours, so every sentence that takes in foreign text takes it in between “ and ”.
 """
@@ -92,7 +92,7 @@ def _clean_value(value: Any, key: str) -> Any:
 
 @cache
 def _collect_own_texts() -> frozenset[str]:
-    """Every text of the shipped rules and messages: what a project brings along is none of ours."""
+    """Every text of the shipped rules and messages: what a project contains is none of ours."""
     shipped = [*map(_to_builtins, (load(), load_diagnostics())), *map(catalogue, LANGUAGES)]
     return frozenset(text for one in shipped for text in _find_texts(one))
 

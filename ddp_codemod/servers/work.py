@@ -53,7 +53,7 @@ class Job(Generic[T]):
                 self._shielded -= 1
 
     def stop(self) -> None:
-        """End the work where it stands, as soon as it runs Python again; not while it is unbroken."""
+        """End the work where it is, as soon as it runs Python again; not while it is unbroken."""
         if self._stopped:
             return
         with self._lock:

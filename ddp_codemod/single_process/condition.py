@@ -74,7 +74,7 @@ class Conditions:
         return Condition(f"{first}{found.text}{name}()", found.pieces)
 
     def package(self, module: Module, node: ast.AST) -> Condition | Reason:
-        """What stands before ``is_initialized()`` in this file: ``dist.``, or nothing where functions of the package are imported."""
+        """What is before ``is_initialized()`` in this file: ``dist.``, or nothing where functions of the package are imported."""
         package, _, name = self.api.table.asked.rpartition(".")
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if package in self.api.resolver.names(module, node.func.value):
@@ -104,7 +104,7 @@ class Conditions:
         return Condition(written, (Piece(module, insertion.offset, insertion.offset, insertion.text, reason),))
 
     def _find_process_count(self, start: ApiCall) -> ast.expr | None:
-        """The number of processes as the start is given it, or as a name that is read from the environment before it."""
+        """The number of processes as the start is passed it, or as a name that is read from the environment before it."""
         found = passed_argument(start.node, start.call.world_size)
         if found is not None and not (isinstance(found, (ast.Constant, ast.UnaryOp)) and _read_number(found) in (-1, None)):
             return found

@@ -43,7 +43,7 @@ Key = tuple[str, int, int, str]
 
 
 def entry_decisions(entries: Iterable[Entry], fix: Fix) -> Iterator[Decision]:
-    """One for the call that starts each entry, and one for each line that a person has to look at."""
+    """One for the call that starts each entry, and one for each line to review."""
     for entry in entries:
         action = Action.REVIEW if entry.problems else Action.EDIT if entry.pieces else Action.KEEP
         place = entry.start.module.place(entry.start.node)

@@ -1,4 +1,4 @@
-"""What is said of an entry: why it stays, or which lines a person has to look at."""
+"""What is reported of an entry: why it stays, or which lines a user has to look at."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ def explain_existing_condition(found: tuple[Module, ast.expr]) -> Reason:
 
 
 def explain_required_group(bound: ApiCall) -> Reason:
-    """That a program cannot do without a group."""
+    """That a program requires a group."""
     why = {"why": bound.call.why, "why_zh": bound.call.why_zh}
     return Reason.of("single-bound", name=bound.name, at=place_of(bound.module, bound.node), **why)
 
 
 def cannot(bound: ApiCall) -> Reason:
-    """That a program cannot do without a group, which torch may be unable to make."""
+    """That a program requires a group, which torch may be unable to make."""
     why = {"why": bound.call.why, "why_zh": bound.call.why_zh}
     return Reason.of("single-bare-bound", name=bound.name, at=place_of(bound.module, bound.node), **why)
 
 
 def explain_required_in(bound: ApiCall, chosen: tuple[Module, ast.expr]) -> Reason:
-    """That a program cannot do without a group in one of its ways only."""
+    """That a program requires a group in one of its ways only."""
     module, test = chosen
     at, place = place_of(bound.module, bound.node), place_of(module, test)
     return Reason.of("single-bound-branch", name=bound.name, at=at, test=module.short_text(test), place=place)
@@ -47,7 +47,7 @@ def explain_unreached(start: ApiCall, tests: list[str]) -> Reason:
 
 
 def explain_problems(problems: Iterable[Problem]) -> Reason:
-    """All lines that a person has to touch, in order."""
+    """All lines that a user has to touch, in order."""
     lines = sorted({(one.module.name, line_of(one.module, one.node)): one for one in problems}.items())
     return Reason.of("single-review", lines=", ".join(f"{name}:{line}" for (name, line), _ in lines))
 

@@ -91,7 +91,7 @@ class EntryRewriter:
 
 
 def stands_bare(module: Module, node: ast.expr) -> bool:
-    """Whether a conditional expression may stand in a node's place without parentheses."""
+    """Whether a conditional expression may be in a node's place without parentheses."""
     parent = module.parents.get(node)
     if isinstance(
         parent,

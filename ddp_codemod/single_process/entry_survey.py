@@ -50,7 +50,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Entry(Struct, frozen=True, eq=False):
-    """A call that makes a group, and what becomes of it: kept (``reason``), for a person (``problems``), or edited (``pieces``)."""
+    """A call that makes a group, and what becomes of it: kept (``reason``), for review (``problems``), or edited (``pieces``)."""
 
     start: ApiCall
     reason: Reason
@@ -154,7 +154,7 @@ class EntrySurvey:
         return decided or Reason.of("single-strategy-right", text=start.name)
 
     def _find_count_names(self, collected: Collected) -> frozenset[str]:
-        """Last names of what the starts and launches are given as the number of processes."""
+        """Last names of what the starts and launches are passed as the number of processes."""
         found: set[str] = set()
         for seen in collected.role("start", "launch"):
             value = passed_argument(seen.node, seen.call.world_size)

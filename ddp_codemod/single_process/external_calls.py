@@ -144,7 +144,7 @@ class ExternalCalls:
         return found
 
     def _is_known_harmless(self, name: str) -> bool:
-        """Whether code from elsewhere is known not to ask, or stands in the tables with what it does."""
+        """Whether code from elsewhere is known not to ask, or is in the tables with what it does."""
         top = name.partition(".")[0]
         if top in sys.stdlib_module_names or top in self.api.apart or top in self.api.watched_tops:
             return True

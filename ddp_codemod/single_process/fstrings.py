@@ -18,7 +18,7 @@ def fstring_of(module: Module, node: ast.AST) -> ast.JoinedStr | None:
 
 
 def start_of(module: Module, node: ast.AST) -> int:
-    """Where a node starts, or the f-string that it stands in."""
+    """Where a node starts, or the f-string that it is in."""
     return module.place(fstring_of(module, node) or node).start
 
 
@@ -28,7 +28,7 @@ def text_of(module: Module, node: ast.AST) -> str:
 
 
 def place_of(module: Module, node: ast.AST) -> Place | None:
-    """Where a node stands; in an f-string it is looked for by its text. None where that is not sure."""
+    """Where a node is; in an f-string it is looked for by its text. None where that is not sure."""
     around = fstring_of(module, node)
     if around is None:
         return module.place(node)

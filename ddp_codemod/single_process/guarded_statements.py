@@ -25,7 +25,7 @@ class GuardedStatement(Struct, frozen=True, eq=False):
 
 
 def check_statement(module: Module, statement: ast.stmt) -> Problem | None:
-    """Why a statement cannot be put under an ``if`` where it stands."""
+    """Why a statement cannot be put under an ``if`` where it is."""
     source = module.source
     place = module.place(statement)
     first = source.line_span(place.start)[0]

@@ -99,7 +99,7 @@ class Guards:
         return False
 
     def _returns_guard(self, module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef, depth: int) -> bool:
-        """Whether every ``return`` of a function that may be true stands where there is a group."""
+        """Whether every ``return`` of a function that may be true is where there is a group."""
         returns = [part for part in ast.walk(function) if isinstance(part, ast.Return)]
         if not returns:
             return False

@@ -25,7 +25,7 @@ def default_launcher_attributes(
     """``args.rank = 0`` in the last branch of the function that makes the group, where its other branches read it from the environment.
 
     Only what nothing else of the program declares, sets or asks for by name, and what code outside that runs without a group reads.
-    Where what runs today would show one attribute more, a line for a person.
+    Where what runs today would show one attribute more, a line for review.
     """
     module = start.module
     function = next((at for at in module.ancestors(start.node) if isinstance(at, _FUNCTIONS)), None)

@@ -19,7 +19,7 @@ from ddp_codemod.single_process.model import EntryRewrite, Piece, Problem
 from ddp_codemod.single_process.reachability import DEFS, Def, imports_of
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-# Calls that the rewriting for one process puts under a test, with all that stands in them; and those that it makes right by themselves.
+# Calls that the rewriting for one process puts under a test, with all that is in them; and those that it makes right by themselves.
 _WHOLE = ("start", "skip", "gather")
 _ITSELF = ("answer", "wrap", "sampler", "context", "launch", "strategy")
 # What fails at once where a name is missing, and is caught.
@@ -163,7 +163,7 @@ class MissingPackage:
         return False
 
     def _is_in_known_call(self, module: Module, node: ast.AST) -> bool:
-        """Whether a use stands in a call that is made only where there is a group."""
+        """Whether a use is in a call that is made only where there is a group."""
         for around in module.ancestors(node):
             if isinstance(around, ast.Call):
                 call, _ = self.api.call(module, around)

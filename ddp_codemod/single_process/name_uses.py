@@ -68,7 +68,7 @@ class NameUses:
 
 
 def _waiting_in(module: Module, node: ast.AST) -> Iterator[Def]:
-    """The functions and classes around a node that run it where they are used; defaults, decorators, annotations and what stands in
+    """The functions and classes around a node that run it where they are used; defaults, decorators, annotations and what is in
     the body of a class run where they are defined."""
     child, waits = node, False
     for around in module.ancestors(node):

@@ -55,7 +55,7 @@ def _find_parameter_name(function: ast.FunctionDef | ast.AsyncFunctionDef, call:
 
 
 def always_runs(module: Module, node: ast.AST, function: str) -> bool:
-    """Whether code stands in the body of a function that calls another one before, under no condition, loop or ``try``."""
+    """Whether code is in the body of a function that calls another one before, under no condition, loop or ``try``."""
     at = node
     for above in module.ancestors(node):
         if isinstance(above, _FUNCTIONS):

@@ -55,7 +55,7 @@ def complete_partial_guard(
 
 
 def _is_counted(seen: ApiCall) -> bool:
-    """Whether a call stands where a number of something is more than one."""
+    """Whether a call is where a number of something is more than one."""
     for test in enclosing_tests(seen.module, seen.node):
         for part in ast.walk(test.expression):
             if isinstance(part, ast.Compare) and {evaluate_comparison(part, 1), evaluate_comparison(part, 2)} == {True, False}:

@@ -18,15 +18,15 @@ from ddp_codemod.single_process.required_group import Where, enclosing_condition
 from ddp_codemod.single_process.shared_reach import SharedReach
 from ddp_codemod.sites.project import Project
 
-ALONE = 2  # programs that may be followed in vain, each alone; from then on they are followed together
-PROGRAMS = 60  # a start that more programs share is for a person
+ALONE = 2  # programs that may be followed without success, each alone; from then on they are followed together
+PROGRAMS = 60  # a start that more programs share is for review
 
 
 class Programs(Struct, eq=False):
     """The programs that reach a start, and all their code."""
 
     reaches: list[ProgramReach] = field(default_factory=list)
-    bound: ApiCall | None = None  # what a program cannot do without a group
+    bound: ApiCall | None = None  # what a program needs a group for
     chosen: Where | None = None  # the condition under which it does that
     tests: list[str] = field(default_factory=list)  # tests that may reach it
     loaded: list[Module] = field(default_factory=list)  # of the programs, files that only define: someone else runs them
@@ -46,10 +46,10 @@ class ProgramFinder:
         self.shared = SharedReach(project, self.api.passing)
         self._missed = 0  # programs that import the file of a start and do not get to it
         self._reaches: dict[str, ProgramReach] = {}
-        self._bounds: dict[str, ApiCall] = {}  # by programs, what they cannot do without a group
+        self._bounds: dict[str, ApiCall] = {}  # by programs, what they need a group for
 
     def of(self, start: ApiCall) -> Programs:
-        """The programs that get to a call; the search ends at one that cannot do without a group."""
+        """The programs that get to a call; the search ends at one that requires a group."""
         found = Programs()
         around = {start.node, *start.module.ancestors(start.node)}
         for module, started, test in self._find_programs_and_tests(start.module):
@@ -118,7 +118,7 @@ class ProgramFinder:
         return any(name in self.api.exposes for call in calls for name in self.api.resolver.names(module, call.func))
 
     def _find_required_group(self, program: ProgramReach, start: ApiCall) -> ApiCall | None:
-        """What a program that reaches the start cannot do without a group: what it does in any case before what it may do.
+        """What a program that reaches the start needs a group for: what it does in any case before what it may do.
 
         It is followed no further than that takes.
         """

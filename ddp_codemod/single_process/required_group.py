@@ -19,7 +19,7 @@ Where = tuple[Module, ast.expr]
 def find_required_group(
     outside: ExternalCalls, program: ProgramReach, start: ApiCall, bound: ApiCall
 ) -> tuple[ApiCall, Where | None]:
-    """What the program cannot do without a group: what it does in any case (None), before what it does under a condition (that)."""
+    """What the program needs a group for: what it does in any case (None), before what it does under a condition (that)."""
     above = {ast.dump(at.test) for at in start.module.ancestors(start.node) if isinstance(at, ast.If)}
     here = _outermost_condition(bound.module, bound.node, above)
     if here is not None:
@@ -66,7 +66,7 @@ def _find_common_condition(loads: NameUses, uses: Iterable[tuple[Module, ast.exp
 
 
 def _outermost_condition(module: Module, node: ast.AST, above: set[str]) -> Where | None:
-    """The outermost condition of the function around a node, but for those that the start of the group stands under as well."""
+    """The outermost condition of the function around a node, but for those that the start of the group is under as well."""
     tests = [test for test in enclosing_conditions(module, node) if ast.dump(test) not in above]
     return (module, tests[-1]) if tests else None
 

@@ -19,7 +19,7 @@ def rewrite_sampler(work: EntryRewriter, seen: ApiCall) -> None:
     """``DistributedSampler(data)`` gets the number of processes and the rank that it would ask the group for."""
     own = _find_own_initializer(work, seen)
     if own is not None and not {argument.name for argument in _find_asked_parameters(seen)} <= set(_parameter_names(own)):
-        return  # what it hands to the sampler stands in its own ``__init__``
+        return  # what it hands to the sampler is in its own ``__init__``
     if any(keyword.arg is None for keyword in seen.node.keywords):
         work.problem(seen, "single-refused", text="**")
         return
@@ -35,7 +35,7 @@ def rewrite_sampler(work: EntryRewriter, seen: ApiCall) -> None:
 
 
 def _find_asked_parameters(seen: ApiCall) -> list[Argument]:
-    """The parameters that a sampler asks the group for where they are left out: the number of processes, and the rank."""
+    """The parameters that a sampler asks the group for where they are omitted: the number of processes, and the rank."""
     return [argument for argument in (seen.call.world_size, seen.call.rank) if argument is not None]
 
 
@@ -86,7 +86,7 @@ def _write_value(work: EntryRewriter, seen: ApiCall, value: str) -> str:
 
 
 def _find_rank_name(work: EntryRewriter, seen: ApiCall) -> str:
-    """The rank's own name, where the call stands in the function that starts the group with it."""
+    """The rank's own name, where the call is in the function that starts the group with it."""
     start = work.conditions.start
     rank = passed_argument(start.node, start.call.rank) if start is not None else None
     if start is None or not isinstance(rank, ast.Name) or seen.module is not start.module:

@@ -26,7 +26,7 @@ _RANKS = 2  # processes that show whether a group forms
 _OWN_STARTS = re.compile(rb"\b(?:Process|Popen|ProcessPoolExecutor)\(")  # a program that starts others in a way of its own
 _STARTING = ("launch", "strategy")  # roles of calls by which a program starts its other processes: of a trainer, too
 _TRAINS = re.compile(r"(?i)train|finetune|fine_tune|^main$")  # what a program is called whose start is not told anywhere
-# arguments that have to be given: declared so, with a name but no dashes, or read by the program itself
+# arguments that have to be passed: declared so, with a name but no dashes, or read by the program itself
 _ASKS = re.compile(rb"""required\s*=\s*True|\bsys\.argv\b|@click\b|add_argument\(\s*["'](?!-)""")
 
 
@@ -57,7 +57,7 @@ class StartCommands:
         said = {name: list(find_documented_commands(self.project, name, self.processes, posix)) for name in names}
         if any(said.values()):  # what people are told to type is what is meant
             every = [one for commands in said.values() for one in commands if one is not None]
-            whole = any(not one.placeholders for one in every)  # with placeholders only where nothing can be typed as it stands
+            whole = any(not one.placeholders for one in every)  # with placeholders only where nothing can be typed as it is
             told = {name: [one for one in said[name] if one and not (whole and one.placeholders)] for name in names}
             first = {name: one for name in names if (one := self._choose_command(told[name])) is not None}
             written = [

@@ -22,7 +22,7 @@ class Strategies:
         self.api, self.facts = api, facts
 
     def decide(self, seen: ApiCall) -> list[Piece] | Problem | Reason:
-        """The pieces; a line for a person; or why the trainer stays."""
+        """The pieces; a line for review; or why the trainer stays."""
         module = seen.module
         option = passed_argument(seen.node, seen.call.strategy)
         if option is None:

@@ -137,7 +137,7 @@ class WrappedModels:
                 self._assign_value(module, target.value, value)
 
     def _is_alternative_branch(self, module: Module, value: ast.expr) -> bool:
-        """Whether a name is given on only where another branch takes the inner model of it."""
+        """Whether a name is passed on only where another branch takes the inner model of it."""
         if not isinstance(value, (ast.Name, ast.Attribute)):
             return False
         inner = f"{module.text(value)}.{INNER}"

@@ -50,7 +50,7 @@ class ConfiguredUse(Struct, frozen=True, eq=False):
 
     @property
     def opens(self) -> str:
-        """The key that arguments stand under where the file has none yet, so that it comes below the name with the first of them."""
+        """The key that arguments are under where the file has none yet, so that it comes below the name with the first of them."""
         inside = TARGETS[self.call.path[-1]]
         may_add = bool(inside) and not self.named_in and self.module.may_add_below(self.call)
         return inside[0] if may_add and self.module.lacks(self.call, inside[0]) else ""

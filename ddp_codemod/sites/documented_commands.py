@@ -1,4 +1,4 @@
-"""The command lines by which READMEs and scripts start a program: as they stand, or with placeholders for the user's own values."""
+"""The command lines by which READMEs and scripts start a program: as they are, or with placeholders for the user's own values."""
 
 from __future__ import annotations
 

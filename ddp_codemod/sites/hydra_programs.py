@@ -26,14 +26,14 @@ _OVERRIDE = re.compile(r"(?:override\s+)?(?P<group>/?[\w/.-]+)(?:@[\w.]+)?")
 
 
 class HydraProgram(Struct, frozen=True, eq=False):
-    """A function that is given the configuration, and the folder and file that it is put together from, where they are written out."""
+    """A function that is passed the configuration, and the folder and file that it is put together from, where they are written out."""
 
     module: Module
     body: ast.stmt  # the first statement that runs with it
     last: ast.stmt
     folder: str | None
     file: str | None
-    open: bool  # the folder is given, in a way that is not written out
+    open: bool  # the folder is passed, in a way that is not written out
 
 
 class HydraPrograms:

@@ -77,7 +77,7 @@ class ImportRoots(NameRoles):
 
     @cached_property
     def _find_added_folders(self) -> tuple[tuple[str, str], ...]:
-        """Folders of the project that its programs add to sys.path, as far as their names stand there: ``join(here, "..", "lib")``.
+        """Folders of the project that its programs add to sys.path, as far as their names are there: ``join(here, "..", "lib")``.
 
         Each behind the folder of the program: others, in which another copy of a package may lie, know nothing of it.
         """
@@ -93,7 +93,7 @@ class ImportRoots(NameRoles):
         return tuple(found)
 
     def _find_import_roots(self, folder: str, top: str) -> Iterator[str]:
-        """Folders that can stand on sys.path for a file in ``folder``: those around it that are no package, nearest first, and the root.
+        """Folders that can be on sys.path for a file in ``folder``: those around it that are no package, nearest first, and the root.
 
         A package's own folder counts too (a script in it sees its neighbours), but never for the top name of a framework:
         ``import lightning`` inside ``nemo/`` does not mean ``nemo/lightning``.

@@ -128,7 +128,7 @@ def _is_key(node: ast.expr, key: str) -> bool:
 
 
 def _find_nested_values(module: Module, key: str) -> Iterator[ast.expr]:
-    """What stands under a key inside a call or a dictionary: ``Runner(env_cfg=dict(...))``."""
+    """What is under a key inside a call or a dictionary: ``Runner(env_cfg=dict(...))``."""
     for keyword in module.nodes.get(ast.keyword, ()):
         assert isinstance(keyword, ast.keyword)
         if keyword.arg == key:
@@ -141,7 +141,7 @@ def _find_nested_values(module: Module, key: str) -> Iterator[ast.expr]:
 
 
 def _has_target(document: Document, entry: Entry) -> bool:
-    """Whether a key beside an entry, or beside the mapping around it, names what is given the value: that is a site of its own."""
+    """Whether a key beside an entry, or beside the mapping around it, names what is passed the value: that is a site of its own."""
     for target, arguments in TARGETS.items():
         around = entry.path[: len(entry.path) - 1 - len(arguments)]
         if entry.path[len(around) : -1] == arguments and document.at((*around, target), entry.document):

@@ -11,7 +11,7 @@ from ddp_codemod.sites.file_texts import FileTexts
 from ddp_codemod.sites.word_search import TextMatcher, WordMatcher, find_whole_words, has_word_in_context
 
 _NAME = re.compile(rb"[\w\x80-\xff]+|\*")
-# Each of these begins with a plain text and asks then for what stands before it: so ``re`` finds it twelve times as fast.
+# Each of these begins with a plain text and asks then for what is before it: so ``re`` finds it twelve times as fast.
 # a class with bases: up to the end of its head, which is the first ``):``; where there is none, up to the end of the file
 _HEADER = re.compile(
     rb"class(?<=\bclass)[\s\\]+[\w\x80-\xff]+[\s\\]*(?:\[(?s:.){0,1000}?\][\s\\]*)?\([^)]*(?:\)(?![\s\\]*:)[^)]*)*"
@@ -27,7 +27,7 @@ _OWNER = re.compile(rb"([\w\x80-\xff]+)[\s\\]*\.\Z")
 _AS = re.compile(rb"([\w\x80-\xff]+)[\s\\]+as\Z")
 _ASSIGNED = re.compile(rb"[\s\\]*=[ \t(]*(?:[\w\x80-\xff]+\.)*([\w\x80-\xff]+)")
 _BLANK = b" \t\f\r\n\\"
-_OPEN = (b".", b"")  # what can stand before an attribute
+_OPEN = (b".", b"")  # what can be before an attribute
 
 
 class NameRoles(FileTexts):
@@ -48,7 +48,7 @@ class NameRoles(FileTexts):
         return tuple(name for name in self.mentioning(word) if call.search(self.data(name)))
 
     def holding(self, word: str, before: re.Pattern[bytes], behind: re.Pattern[bytes]) -> tuple[str, ...]:
-        """Names of the files in which a word stands with something around it, as ``words.stands`` says; each is looked for once."""
+        """Names of the files in which a word is with something around it, as ``words.stands`` says; each is looked for once."""
         key = (word, before, behind)
         if key not in self._standing:
             found = (
@@ -75,7 +75,7 @@ class NameRoles(FileTexts):
 
     @cached_property
     def _derived_classes(self) -> tuple[dict[bytes, list[str]], dict[bytes, set[bytes]]]:
-        """By the names that stand among the bases of classes: the files, and the names of the classes."""
+        """By the names that are among the bases of classes: the files, and the names of the classes."""
         files: dict[bytes, list[str]] = {}
         children: dict[bytes, set[bytes]] = {}
         for name in self.names:
@@ -98,7 +98,7 @@ class NameRoles(FileTexts):
         return not {word.encode(), b"."}.isdisjoint(self._from[name]) or word.encode() in self._find_imported_names(name)
 
     def may_refer(self, name: str, word: str) -> bool:
-        """Whether a file may speak of what another one defines, or is, under a name: imported (a star brings any name) or an attribute."""
+        """Whether a file may speak of what another one defines, or is, under a name: imported (a star imports any name) or an attribute."""
         data, key = self.data(name), word.encode()
         if not name.endswith(".py") or not self._find_imported_names(name).isdisjoint((key, b"*")):
             return True
@@ -107,7 +107,7 @@ class NameRoles(FileTexts):
     def may_call(self, word: str, others: WordMatcher, within: Collection[bytes] | None) -> list[str]:
         """Names of the files that may call what another one defines under a name, or hand it to one of the ``others``, which call it.
 
-        Then the name is imported there (a star brings any name) or an attribute; and it is called, renamed or handed on.
+        Then the name is imported there (a star imports any name) or an attribute; and it is called, renamed or passed on.
         ``within``: the attribute is one of a module of these names, or of what the file gives another name; None: of any object.
         """
         if word not in self._referring:

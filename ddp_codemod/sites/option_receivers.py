@@ -14,7 +14,7 @@ _JOINED = re.compile(r"\\\r?\n")  # a line that goes on in the next one
 
 
 def find_option_receivers(project: Project, script: Script, option: Option) -> list[str]:
-    """The files that can be given an option, as far as that can be told.
+    """The files that can be passed an option, as far as that can be told.
 
     A list of options that its own file hands to nothing (``gpt_options="--backend nccl"``) goes to the programs of the lines with the
     list, in the scripts that source the file. Where only a run could tell which file is sourced, every file with such a list counts.

@@ -14,7 +14,7 @@ from ddp_codemod.sites.mentions import FUNCTIONS, NOTHING, Part, find_parts
 from ddp_codemod.sites.project import Project
 
 MAIN = "__main__"
-# rather some that are none: a text may hold the words, and in a notebook an n stands before them; "@dataclass" lies before a class
+# rather some that are none: a text may hold the words, and in a notebook an n is before them; "@dataclass" lies before a class
 # by the words: what begins with a text is found sooner
 _DEFINED = [re.compile(word + rb"[\s\\]+(?=([^\s\\(\[:]+))") for word in (b"def", b"class")]
 

@@ -1,4 +1,4 @@
-"""Tables by qualified name, whose keys may leave out where in a package a name is defined."""
+"""Tables by qualified name, whose keys may omit where in a package a name is defined."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class QualifiedNames(Generic[V]):
 
     def __init__(self, entries: Iterable[tuple[str, V]]) -> None:
         self._exact: dict[str, V] = {}
-        self._open: dict[str, list[tuple[str, V]]] = {}  # by what stands after the star
+        self._open: dict[str, list[tuple[str, V]]] = {}  # by what is after the star
         for name, value in entries:
             _, star, tail = name.partition("*")
             if star:

@@ -82,7 +82,7 @@ class ReachableCode:
         self._follow([(None, Part(frozenset(named))), *((outline.module, outline.part) for outline in found)])
 
     def runs(self, module: Module, node: ast.AST) -> bool:
-        """Whether a node stands in code that runs."""
+        """Whether a node is in code that runs."""
         for around in module.ancestors(node):
             if isinstance(around, FUNCTIONS):
                 return around in self._reached

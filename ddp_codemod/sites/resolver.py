@@ -23,7 +23,7 @@ class Resolver:
         self.same = same  # qualified names of calls that give back what stands for their first argument
         self._known: dict[Variable, list[Entity]] = {}
         self._resolving: dict[Variable, int] = {}  # those whose answer is being worked out, numbered from the outermost
-        # the outermost of them that was met again and left out, so that what lies inside has no full answer yet
+        # the outermost of them that was met again and omitted, so that what lies inside has no full answer yet
         self._open = _NONE
 
     def names(self, module: Module, node: ast.expr) -> list[str]:

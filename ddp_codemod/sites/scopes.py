@@ -67,7 +67,7 @@ def _is_evaluated_in(scope: ast.AST, child: ast.AST) -> bool:
 
 
 def enclosing_scopes(module: Module, scope: ast.AST) -> Iterator[ast.AST]:
-    """The scopes around a scope that its names fall back to: class bodies are left out."""
+    """The scopes around a scope that its names fall back to: class bodies are omitted."""
     at = scope
     while not isinstance(at, ast.Module):
         at = scope_of(module, at)
@@ -264,7 +264,7 @@ def _bind_targets(target: ast.expr, value: ast.expr | None, node: ast.AST, path:
     elif isinstance(target, ast.Starred):
         yield from _bind_targets(target.value, None, node, path)
     elif isinstance(target, (ast.Tuple, ast.List)):
-        starred = False  # a name behind one that takes the rest stands at no place that is known
+        starred = False  # a name behind one that takes the rest is at no place that is known
         for index, part in enumerate(target.elts):
             starred = starred or isinstance(part, ast.Starred)
             yield from _bind_targets(part, None if starred else value, node, (*path, index))
@@ -280,7 +280,7 @@ def assignment_pairs(statement: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
 
 
 def is_public(module: Module, name: str) -> bool:
-    """Whether ``from module import *`` may take a name: not what ``__all__`` leaves out, where that is one list as it stands."""
+    """Whether ``from module import *`` may take a name: not what ``__all__`` omits, where that is one list as it is."""
     if "public" not in module.cache:
         made = bindings(module, module.tree).get("__all__", [])
         listed = made[0].value if len(made) == 1 and made[0].kind == "value" else None

@@ -35,11 +35,11 @@ class Use(Struct, frozen=True, eq=False):
     unknown_receiver: bool = False  # found by its name alone
     base: Use | None = None
     alone: bool = True  # what is called can be nothing but the surface
-    alike: bool = False  # ... or else nothing but surfaces to which what is given means the same
+    alike: bool = False  # ... or else nothing but surfaces to which what is passed means the same
     handed: bool = False  # the call is of code that is not read, and is handed the surface itself, to call it
 
     def argument(self, parameter: Parameter) -> ast.expr | None:
-        """What the call passes for a parameter, by keyword or position; None where it is left out."""
+        """What the call passes for a parameter, by keyword or position; None where it is omitted."""
         for keyword in self.call.keywords:
             if keyword.arg == parameter.name:
                 return keyword.value

@@ -15,12 +15,12 @@ from ddp_codemod.sites.word_search import WordMatcher
 _CALLED = re.compile(rb"[\s)\\]*\(")
 _RENAMED = re.compile(rb"[\s\\]+as\b")
 _ENDED = re.compile(rb"[ \t\f)]*(?:[\r\n;#\"\\]|\Z)")  # of the statement; or, in a notebook, of the line
-# what stands before a name that is handed on, or assigned
+# what is before a name that is passed on, or assigned
 _HANDED_ON = re.compile(rb"\([\w\x80-\xff.\s\\]*\Z")
 # dict(type=Class), dict(_target_="package.Class"): a registry calls it
 _TYPED = re.compile(rb"\b(?:type\s*=\s*|%b\s*=\s*[\"'])[\w.]*\Z" % TARGET.encode())
 _ASSIGNED = re.compile(rb"=[\s(\\]*[\w\x80-\xff.\s\\]*\Z")
-# what stands before a name that a value is chosen from, returned or looked up by; and before one that is no value at all
+# what is before a name that a value is chosen from, returned or looked up by; and before one that is no value at all
 _CHOSEN = re.compile(
     rb"(?:[^=!<>]=|\b(?:else|or|and|return)\b|[\"']\s*:|\blambda\b[^:\n]*:|[\[{,])[\s(\\]*(?:[\w\x80-\xff]+\s*\.\s*)*\Z"
 )
@@ -87,14 +87,14 @@ class SurfaceUsers:
 
 
 def _is_chosen(data: bytes, start: int, end: int) -> bool:
-    """Whether a name that stands at a place may be one of several values, or is a text that something is looked up by."""
+    """Whether a name that is at a place may be one of several values, or is a text that something is looked up by."""
     if start and data[start - 1 : start] in (b"'", b'"'):
         return (b"getattr" in data or b"vars(" in data) and data[end : end + 1] == data[start - 1 : start]
     return not _NO_VALUE.match(data, end) and _CHOSEN.search(data, max(start - _FAR, 0), start) is not None
 
 
 def _is_renamed(data: bytes, start: int, end: int) -> bool:
-    """Whether a name that stands at a place is imported under another one, or assigned."""
+    """Whether a name that is at a place is imported under another one, or assigned."""
     if _RENAMED.match(data, end):
         return True
     return _ENDED.match(data, end) is not None and _ASSIGNED.search(data, max(start - _FAR, 0), start) is not None

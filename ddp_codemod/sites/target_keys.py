@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-# and where, beside it, the arguments stand
+# and where, beside it, the arguments are
 TARGETS: dict[str, tuple[str, ...]] = {"_target_": (), "class_path": ("init_args",), "target": ("params",)}

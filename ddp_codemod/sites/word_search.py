@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from ahocorasick_rs import BytesAhoCorasick, MatchKind
 
-ANYTHING = re.compile(rb"")  # stands before and behind every word
+ANYTHING = re.compile(rb"")  # is before and behind every word
 _FAR = 200  # characters that are looked at before a word
 LETTERS = frozenset({*b"0123456789_", *range(65, 91), *range(97, 123), *range(0x80, 0x100)})
 
@@ -16,7 +16,7 @@ LETTERS = frozenset({*b"0123456789_", *range(65, 91), *range(97, 123), *range(0x
 class WordMatcher:
     """Finds names of a set, all in one pass.
 
-    They are identifiers, and between two identifiers stands something else: so the longest that starts somewhere is a whole name,
+    They are identifiers, and between two identifiers is something else: so the longest that starts somewhere is a whole name,
     if any is.
     """
 
@@ -25,7 +25,7 @@ class WordMatcher:
         self._search = _build_automaton(self.words, longest=True)
 
     def places(self, data: bytes) -> Iterator[tuple[str, int, int]]:
-        """Where the words stand in a file's bytes as whole names: ``DataParallel`` holds no ``Parallel``."""
+        """Where the words are in a file's bytes as whole names: ``DataParallel`` holds no ``Parallel``."""
         for index, start, end in self._search.find_matches_as_indexes(data) if self._search else ():
             if _is_whole(data, start, end):
                 yield self.words[index], start, end
@@ -40,7 +40,7 @@ class WordMatcher:
 
 
 class TextMatcher:
-    """Finds texts of a set wherever they stand, also inside names and across each other."""
+    """Finds texts of a set wherever they are, also inside names and across each other."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.texts = tuple(dict.fromkeys(text for text in texts if text))
@@ -53,7 +53,7 @@ class TextMatcher:
 
 
 def find_whole_words(data: bytes, word: bytes) -> Iterator[tuple[int, int]]:
-    """Where a word stands as a whole name; it may be any text, such as an option's with its dashes."""
+    """Where a word is as a whole name; it may be any text, such as an option's with its dashes."""
     if word:
         for _, start, end in _build_single_automaton(word).find_matches_as_indexes(data, overlapping=True):
             if _is_whole(data, start, end):
@@ -85,7 +85,7 @@ def has_word(data: bytes, word: bytes) -> bool:
 
 
 def has_word_in_context(data: bytes, word: bytes, before: re.Pattern[bytes], behind: re.Pattern[bytes]) -> bool:
-    """Whether a word stands anywhere as a whole name with something before it and behind it.
+    """Whether a word is anywhere as a whole name with something before it and behind it.
 
     ``before``: a pattern that ends in ``\\Z``, or one that only looks back, which is faster.
     """
@@ -98,7 +98,7 @@ def has_word_in_context(data: bytes, word: bytes, before: re.Pattern[bytes], beh
 
 
 def has_any_text(data: bytes, texts: Iterable[bytes], behind: re.Pattern[bytes] | None = None) -> bool:
-    """Whether one of the texts stands anywhere; with ``behind``, as a whole name that has this behind it."""
+    """Whether one of the texts is anywhere; with ``behind``, as a whole name that has this behind it."""
     if behind is None:
         return any(text in data for text in texts)
     return any(behind.match(data, end) for text in texts for _, end in find_whole_words(data, text))
@@ -107,5 +107,5 @@ def has_any_text(data: bytes, texts: Iterable[bytes], behind: re.Pattern[bytes] 
 def _is_whole(data: bytes, start: int, end: int) -> bool:
     if end < len(data) and data[end] in LETTERS and data[end - 1] in LETTERS:
         return False
-    # in a notebook's JSON the n of an escaped line end stands before the first name of a line
+    # in a notebook's JSON the n of an escaped line end is before the first name of a line
     return not start or data[start - 1] not in LETTERS or (start > 1 and data[start - 2] == 0x5C)

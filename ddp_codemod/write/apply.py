@@ -62,7 +62,7 @@ def apply_changes(root: Path, changes: Sequence[FileChange], *, allow_dirty: boo
         except PutBackFailed:
             raise  # the journal is all that is left of the old bytes
         except BaseException:
-            # a second signal may have come while the files were put back: then the journal is needed
+            # a second signal may have come while the files were restored: then the journal is needed
             if not any(file.holds(file.after) for file in files):
                 journal.forget_entry(entry)
             raise

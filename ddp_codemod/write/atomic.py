@@ -83,7 +83,7 @@ def discard_file(temporary: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring the names in a folder to the disk; Windows does so by itself."""
+    """Write the names in a folder to the disk; Windows does so by itself."""
     if os.name == "nt":
         return
     with contextlib.suppress(OSError):  # some file systems cannot

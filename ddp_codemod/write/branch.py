@@ -57,7 +57,7 @@ def _split_lines(data: bytes) -> list[bytes]:
 
 
 def _read_contents(git: Git, commit: str, paths: Sequence[str]) -> dict[str, bytes]:
-    """What a commit holds under these paths; those that it lacks are left out."""
+    """What a commit holds under these paths; those that it lacks are omitted."""
     asked = [path for path in paths if "\n" not in path]
     stdin = b"".join(b"%s:%s\n" % (commit.encode("ascii"), os.fsencode(path)) for path in asked)
     out = git.run("cat-file", "--batch", stdin=stdin).out

@@ -1,4 +1,4 @@
-"""Reads what a branch of a repository on this machine stands at from small files: git is not started, no configuration is read.
+"""Reads what a branch of a repository on this machine is at from small files: git is not started, no configuration is read.
 
 Only what is plain is taken: the default branch by ``HEAD``, a branch by its own file or, where it has none, by ``packed-refs``, all
 of them regular files, in folders that are no links, of the user who asks. All else (other stores of branches, work trees, links,

@@ -46,7 +46,7 @@ class Remote(Struct, frozen=True):
 
     @classmethod
     def of(cls, place: str) -> Remote:
-        """The remote of a URL or path; a path is given to git so that it never takes it for an option or a URL."""
+        """The remote of a URL or path; a path is passed to git so that it never takes it for an option or a URL."""
         scheme, found, _ = place.partition("://")
         if found and scheme != "file":
             return cls(place, ("https", "ssh") if scheme != "http" else ("https", "http", "ssh"))
@@ -104,7 +104,7 @@ class Cloner:
         self._settings = Settings({}, tuple(pair for pair in extra if pair[0] != "safe.directory"))
 
     def commit(self, remote: Remote, ref: str | None) -> str:
-        """The commit that a branch, tag or the default branch stands at; a full id is its own answer. Raises CloneFailed."""
+        """The commit that a branch, tag or the default branch is at; a full id is its own answer. Raises CloneFailed."""
         if ref is not None and _COMMIT.fullmatch(ref):
             return ref
         if remote.objects is not None and (plain := read_branch_commit(remote.objects.parent, ref)):
@@ -149,7 +149,7 @@ class Cloner:
         fetch = ("fetch", "--quiet", "--depth=1", "--filter=blob:none", "--no-tags", "--no-recurse-submodules", "origin")
         try:
             self._run_remote_git(into, remote, *fetch, commit)
-        except CloneFailed as why:  # a server may hand out only what a name stands at
+        except CloneFailed as why:  # a server may hand out only what a name is at
             if why.large or (ref is not None and _COMMIT.fullmatch(ref)):
                 raise
             self._run_remote_git(into, remote, *fetch, ref or "HEAD")
@@ -178,7 +178,7 @@ def _candidate_refs(ref: str | None) -> list[str]:
 
 
 def strip_credentials(text: str) -> str:
-    """Text with the user names and passwords of its URLs left out."""
+    """Text with the user names and passwords of its URLs omitted."""
     return re.sub(r"://[^/@\s]*@", "://", text)
 
 

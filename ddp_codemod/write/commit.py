@@ -44,7 +44,7 @@ class CommitRefused(WriteError):
 
 
 class HookStopped(WriteError):
-    """A hook of the project stopped the commit. The changes are in the files; ``why`` is what was said."""
+    """A hook of the project stopped the commit. The changes are in the files; ``why`` is what was reported."""
 
     key = "commit-hook-stopped"
 

@@ -2,8 +2,8 @@
 
 What a repository can name as a program: hooks, a file system monitor, filters, diff and merge drivers, remotes, pagers. Each is
 switched off. Variables ``GIT_*`` are dropped: inside a hook they point to another repository. System and global configuration
-are off, since they may name programs too; the few values without which git sees other files are read from there and given
-back (``Settings``).
+are off, since they may name programs too; the few values without which git sees other files are read from there and returned
+(``Settings``).
 
 Only ``Git.reach`` talks to another repository: over the protocols that its caller allows, asking nobody anything, with the user's
 own way to reach a server (proxy, certificates, credential helper, ssh) and nothing else of the user's configuration.
@@ -228,7 +228,7 @@ def _run_git(top: Path, args: Sequence[str], stdin: bytes, environment: Mapping[
 
 
 def _find_starter(program: str) -> Callable[..., subprocess.Popen[bytes]]:
-    """GitPython's own starter: its Git.execute() hands on every GIT_* variable that it inherits."""
+    """GitPython's own starter: its Git.execute() passes on every GIT_* variable that it inherits."""
     if sys.platform != "win32":
         return subprocess.Popen  # which it is there (git/cmd.py); importing GitPython takes longer than all that is asked of git
     named = os.environ.get(_NAMED)

@@ -79,7 +79,7 @@ def digest_of(data: bytes) -> str:
 
 
 def read_entries(root: Path) -> list[Entry]:
-    """The applies on record, oldest first; records that cannot be read are left out."""
+    """The applies on record, oldest first; records that cannot be read are omitted."""
     try:
         folders = sorted(path for path in journal_folder(root).iterdir() if path.name.isdigit())
     except OSError:
@@ -115,7 +115,7 @@ def read_reasons(root: Path) -> Iterator[Why]:
 def find_ported_changes(root: Path) -> Iterator[Why]:
     """The changes on record, where the file does not hold again what it held before; the oldest first.
 
-    Files and reasons that cannot be read are left out.
+    Files and reasons that cannot be read are omitted.
     """
     for entry in read_entries(root):
         changed = {kept.name for kept in entry.files if _digest_file(root / kept.name) not in (None, kept.before)}

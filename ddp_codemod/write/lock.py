@@ -56,7 +56,7 @@ def exclusive_lock(root: Path) -> Iterator[None]:
 
 @contextmanager
 def restore_on_termination() -> Iterator[None]:
-    """Let SIGTERM end the process with everything put back first, as an interrupt does, where nobody else has a say on it.
+    """Let SIGTERM end the process with everything restored first, as an interrupt does, where nobody else has a say on it.
 
     It is heard once: a second one would end the putting back.
     """

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from ddp_codemod.patch.myers import find_changed_lines, find_runs
 
-Hunk = tuple[int, int, list[bytes]]  # lines from, to (of what the apply wrote), and what stands in their place
+Hunk = tuple[int, int, list[bytes]]  # lines from, to (of what the apply wrote), and what is in their place
 
 
 def remove_changes(before: bytes, written: bytes, now: bytes) -> bytes | list[int]:
-    """The file as it is now, with what the apply wrote put back to what was there; or the lines of ``now`` that forbid it.
+    """The file as it is now, with what the apply wrote restored to what was there; or the lines of ``now`` that forbid it.
 
     A hunk of the apply goes back only where its lines and both neighbours are as the apply left them.
     """
@@ -32,6 +32,6 @@ def _find_hunks(old: Sequence[bytes], new: Sequence[bytes]) -> list[Hunk]:
 
 
 def _find_current_line(start: int, theirs: Sequence[Hunk]) -> int:
-    """The line, from 1, at which a line of what the apply wrote stands now, as near as can be told."""
+    """The line, from 1, at which a line of what the apply wrote is now, as near as can be told."""
     moved = sum(len(lines) - (last - first) for first, last, lines in theirs if last <= start)
     return start + moved + 1

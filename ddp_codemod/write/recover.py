@@ -1,4 +1,4 @@
-"""Brings a project to one side after an apply or undo that was cut off: all of its files changed, or none.
+"""Moves a project to one side after an apply or undo that was cut off: all of its files changed, or none.
 
 A file that holds neither what the apply wrote nor what was there before it was changed by somebody since: it stays as it is.
 """

@@ -155,7 +155,7 @@ def _match_content(content: bytes, oid: str) -> bytes | None:
 
 
 def _read_contents(git: Git, oids: Sequence[str]) -> dict[str, bytes]:
-    """The bytes of blobs; one that is not there (a partial clone) is left out."""
+    """The bytes of blobs; one that is not there (a partial clone) is omitted."""
     if not oids:
         return {}
     out = _check_answer(git.run("cat-file", "--batch", stdin="".join(f"{oid}\n" for oid in oids).encode("ascii"))).out

@@ -1,4 +1,4 @@
-"""What lies in a repository's own folder that leads out of it, or waits: an unpacked archive may bring a ``.git`` of any making.
+"""What lies in a repository's own folder that leads out of it, or waits: an unpacked archive may contain a ``.git`` of any making.
 
 Git follows links and ``commondir`` wherever they go, and writes there: a commit would move another repository's branches.
 """

@@ -31,7 +31,7 @@ def drop_argument(call: cst.Call, value: str) -> cst.Call:
     gone = items.pop(index)
     if not items:
         made = call.with_changes(args=[], whitespace_before_args=cst.SimpleWhitespace(""))
-    elif index == len(items):  # it was the last: what stood behind it stands behind the one before
+    elif index == len(items):  # it was the last: what was behind it is behind the one before
         items[-1] = items[-1].with_changes(comma=gone.comma, whitespace_after_arg=gone.whitespace_after_arg)
         made = call.with_changes(args=items)
     else:
@@ -42,7 +42,7 @@ def drop_argument(call: cst.Call, value: str) -> cst.Call:
 
 
 def _keep_comments(made: cst.Call, index: int, before: list[cst.Comment], gone: cst.Arg, call: cst.Call) -> cst.Call:
-    """The call with every comment that stood in what is gone, or around it, in the gap where it stood: a person may drop them."""
+    """The call with every comment that was in what is gone, or around it, in the gap where it was: a user may drop them."""
     items = list(made.args)
     if not index:
         kept = [*_collect_comments(call.whitespace_before_args), *_collect_comments(gone)]

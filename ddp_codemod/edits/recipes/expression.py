@@ -1,4 +1,4 @@
-"""An expression parsed on its own, rewritten by a LibCST transformer and put back as text."""
+"""An expression parsed on its own, rewritten by a LibCST transformer and written back as text."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def rewrite_call(text: str, change: Callable[[cst.Call], cst.Call]) -> str:
 
 
 def parse_argument(text: str) -> cst.BaseExpression:
-    """The expression that rule data gives; it has to be of one line and to stand as an argument without parentheses."""
+    """The expression that rule data gives; it has to be of one line and to be as an argument without parentheses."""
     if _NEWLINE.search(text) or "#" in text or not text.strip():
         raise RecipeError("recipe-bad-value", value=text)
     try:

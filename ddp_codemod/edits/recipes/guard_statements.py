@@ -1,4 +1,4 @@
-"""``guard-statements`` {test, base, unit, otherwise, wrap}: puts whole statements under an ``if``, as a person would indent them.
+"""``guard-statements`` {test, base, unit, otherwise, wrap}: puts whole statements under an ``if``, as a user would indent them.
 
 ``base`` is the indentation of the statements, ``unit`` that of a block; ``otherwise`` is a statement for the ``else``, "" for none.
 With ``wrap`` the one statement ``t = f(EXPRESSION, ...)`` becomes ``t = EXPRESSION`` and, under the ``if``, ``t = f(t, ...)``.
@@ -30,7 +30,7 @@ def rewrite(text: str, args: Mapping[str, str]) -> str:
 
 
 def indent_statements(text: str, base: str, unit: str) -> str:
-    """Statements that stand at ``base`` with one more level of indentation on every line but the first."""
+    """Statements that are at ``base`` with one more level of indentation on every line but the first."""
     if not can_indent(text, base):
         raise RecipeError("recipe-multiline-string")
     parts = re.split(r"(\r\n|\r|\n)", text)
@@ -95,7 +95,7 @@ def _split_assignment(base: str, text: str, newline: str) -> tuple[str, str]:
 
 
 def _check_result(base: str, old: str, new: str, unit: str) -> None:
-    """The new text has to parse where it stands."""
+    """The new text has to parse where it is."""
     try:
         ast.parse(f"if 1:\n{base}{new}" if base else new)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as why:

@@ -31,7 +31,7 @@ NOTHING = (
 ACCELERATOR = ("set_device_index", "set_device_idx", "device_index", "synchronize", "empty_cache")
 ANSWERS = {"current_device": 0, "get_device_name": "stand-in", "get_device_capability": (8, 0), "is_bf16_supported": True}
 _here: Dict[str, int] = {}  # devices of each type that this machine has
-_imitated: List[str] = []  # the types that torch is said to have, and this machine lacks
+_imitated: List[str] = []  # the types that torch is declared to have, and this machine lacks
 
 
 def imitate(torch: Any) -> None:

@@ -1,6 +1,6 @@
 """Tells what each rank's first optimizer steps work with: ranks whose gradients all differ train apart, though their group formed.
 
-Python 3.8, its standard library and the torch of the program only. Nothing is said of a process that is alone.
+Python 3.8, its standard library and the torch of the program only. Nothing is reported of a process that is alone.
 """
 
 # ruff: noqa: UP006, UP035

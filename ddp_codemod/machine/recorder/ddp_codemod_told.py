@@ -57,9 +57,9 @@ def given(arguments: Dict[str, Any], name: str) -> Any:
 
 
 def made(positional: Tuple[Any, ...], named: Dict[str, Any], backend: Optional[str]) -> Dict[str, Any]:
-    """Where the call stands that makes a group, and how it came by its backend.
+    """Where the call is that makes a group, and how it came by its backend.
 
-    ``frames``: the project's own, innermost first. ``cells``: the text of those that are cells of a notebook. ``through``: the packages that stand between them and the call. ``span``: of the
+    ``frames``: the project's own, innermost first. ``cells``: the text of those that are cells of a notebook. ``through``: the packages that are between them and the call. ``span``: of the
     call in the innermost, as ``ast`` counts. ``passed``: how many arguments by position, and the names of the others. ``taken``:
     the parameters by which the library's function got the value, with their positions. ``text_line``: of code in a text.
     """

@@ -100,7 +100,7 @@ def _watch_steps(module: Any) -> None:
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Changes modules as soon as they have been read, before anything is handed on from them."""
+    """Changes modules as soon as they have been read, before anything is passed on from them."""
 
     def __init__(self) -> None:
         self.waiting: Dict[str, Callable[[Any], None]] = {

@@ -57,7 +57,7 @@ class Editor:
         self._turn = asyncio.Lock()
 
     def wish(self, settings: Any) -> None:
-        """Take the client's settings, whether they stand under the server's name or by themselves."""
+        """Take the client's settings, whether they are under the server's name or by themselves."""
         mine = settings.get(NAME, settings) if isinstance(settings, Mapping) else settings
         try:
             self.wishes = msgspec.convert(mine or {}, ClientSettings)
@@ -66,7 +66,7 @@ class Editor:
         self._stale |= self.findings.keys()
 
     def tell(self, said: str) -> None:
-        """Say what stands in the way, once."""
+        """Say what is in the way, once."""
         if said != self._told:
             self._told = said
             self.server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, clean_text(said, 1000)))

@@ -14,7 +14,7 @@ SHOWN, LONGEST = 20, 360  # quoted lines beside a document, and characters of ea
 
 
 class Answer(Struct, frozen=True):
-    """``said``: the server's own words, in which nothing of the project stands. ``quoted``: lines about the project, as data."""
+    """``said``: the server's own words, in which nothing of the project is. ``quoted``: lines about the project, as data."""
 
     document: dict[str, Any]
     said: tuple[str, ...]

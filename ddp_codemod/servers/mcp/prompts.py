@@ -1,4 +1,4 @@
-"""Ready-made requests that a person may choose in a client."""
+"""Ready-made requests that a user may choose in a client."""
 
 from __future__ import annotations
 

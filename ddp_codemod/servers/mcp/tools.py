@@ -42,7 +42,7 @@ _RESTORED = {"restored": {"type": "array", "items": _TEXT}}
 
 
 class Tool(Struct, frozen=True):
-    """One tool. ``schema``: of the published report inside its answer; ``more``: what stands beside that."""
+    """One tool. ``schema``: of the published report inside its answer; ``more``: what is beside that."""
 
     takes: type[Struct]
     does: Callable[..., Answer]
@@ -85,7 +85,7 @@ def _describe_tool(name: str, tool: Tool, lang: str) -> types.Tool:
 
 
 def _make_annotations(tool: Tool) -> types.ToolAnnotations:
-    """What a client may think of a tool; those that mean nothing where a tool only reads are left out."""
+    """What a client may think of a tool; those that mean nothing where a tool only reads are omitted."""
     if tool.writes or tool.commands:
         return types.ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=tool.commands)
     return types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -99,7 +99,7 @@ def _make_announced_schema(name: str) -> dict[str, Any]:
 
 @cache
 def schema_of_output(name: str) -> dict[str, Any]:
-    """The schema of a tool's answer: the published one under ``report``, and what stands beside it."""
+    """The schema of a tool's answer: the published one under ``report``, and what is beside it."""
     tool = TOOLS[name]
     properties = {"notice": _TEXT, "text": _OWN_TEXT, **tool.more}
     shared: dict[str, Any] = {}
