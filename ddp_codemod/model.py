@@ -161,11 +161,11 @@ class Origin(Struct, frozen=True):
 class Decision(Struct, frozen=True):
     """What was decided for one site: a call (or other use of a surface) and one of its parameters."""
 
-    place: Place  # the value, or the call where the parameter is left out
+    place: Place  # the value, or the call where the parameter is omitted
     call: Place
     surface: str
     parameter: str
-    value: str | None  # source text; None where left out
+    value: str | None  # source text; None where omitted
     resolves_to: tuple[str, ...]
     origins: tuple[Origin, ...]
     action: Action
@@ -221,11 +221,11 @@ class Advisory(Struct, frozen=True):
     line: int
     rule: str
     message: Reason
-    open: bool = False  # a group gets what does not work there until a person does what the note says: counted like an item
+    open: bool = False  # a group gets what does not work there until a user does what the note says: counted like an item
 
 
 class Unaccounted(Struct, frozen=True):
-    """A backend name that would be wrong, stands where a value can stand, and that nothing else speaks of."""
+    """A backend name that would be wrong, is where a value can be, and that nothing else speaks of."""
 
     place: Place
     line: int
@@ -283,9 +283,9 @@ class Survey(Struct, frozen=True):
     ] = ()  # files that use a device the platform lacks, in code that no training entry reaches: left alone
     without_entry_point: int = 0  # the same where no program makes a group, so that no training entry is known
     devices: Devices | None = None
-    excluded: int = 0  # files under the paths that pyproject.toml leaves out
+    excluded: int = 0  # files under the paths that pyproject.toml omits
     elsewhere: str = ""  # the platform that an apply on record ported the tree to, whose device the one of this run lacks
-    hidden: int = 0  # findings that the options of this run leave out
+    hidden: int = 0  # findings that the options of this run omit
     starts: tuple[Start, ...] = ()  # where it was asked for, and it is plain which programs are meant
 
 

@@ -30,9 +30,9 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     # "stated": a requirements file asks for one of the packages ``names``, as PyPI compares them; "*" stands for any part;
     # "gate": a question without whose yes the code ends, or does without its group; "divisor": what one of ``names`` gives is
     # divided by; with ``within``, only a remainder that goes to something that is called so;
-    # "apart": a test that asks for one of ``makers`` and is off, in whose branch alone a model is given to one of ``names``, so that
+    # "apart": a test that asks for one of ``makers`` and is off, in whose branch alone a model is passed to one of ``names``, so that
     # the ranks of a group that is made all the same train without each other; "alone": such a test, in whose branch alone one of
-    # ``names`` makes the group, in code that speaks of one of ``texts``, which a launcher brings;
+    # ``names`` makes the group, in code that speaks of one of ``texts``, which a launcher supplies;
     # "annotated": one of the types ``names``, a Literal, lists ``device`` among nothing but ``texts``;
     # "entry": a mapping holds a list under a key of ``within``, in a file that mentions one of ``names``
     use: Literal[
@@ -56,11 +56,11 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     texts: tuple[Name, ...] = ()
     beside: tuple[Name, ...] = ()  # only in files that call one of these with a first argument that is "picked"
     makers: tuple[Name, ...] = ()
-    traced: bool = False  # "made-by": also where that stands elsewhere, or the value is not known and given all the same
+    traced: bool = False  # "made-by": also where that is elsewhere, or the value is not known and passed all the same
     device: str = ""  # "device": what the name of the device starts with; with a dot, also the name of something from outside
     ranks: tuple[Name, ...] = ()  # "device": names that hold a number
     within: tuple[Name, ...] = ()  # only where the result goes to a name or parameter that is called so
-    # only where the number that is given goes to a name of which a test is seen: "no": to none, or none is; "several": code runs for
+    # only where the number that is passed goes to a name of which a test is seen: "no": to none, or none is; "several": code runs for
     # more than 1 alone; "none": some runs for 0 alone
     tested: Literal["", "no", "several", "none"] = ""
     commands: tuple[Name, ...] = ()  # programs that launch files start
@@ -122,7 +122,7 @@ class OnDevice(RuleEntry, frozen=True, kw_only=True):
 
     text: str
     text_zh: str
-    left: str = ""  # what is said where the recipe does not fit; empty: the same
+    left: str = ""  # what is reported where the recipe does not fit; empty: the same
     left_zh: str = ""
     rewrite: Rewrite | None = None
     # For code that other machines run too: what does the same on any accelerator, a name of the package, by its name in the other
@@ -150,18 +150,18 @@ class Advice(RuleEntry, frozen=True, kw_only=True):
     rule: str | None = None  # only where this rule is in force
     bare: bool = False  # only where torch may have been built without its distributed package
     when: When = msgspec.field(default_factory=dict)  # the versions for which it holds
-    # whether it is said where only some of the project's versions are meant, or they are not known
+    # whether it is reported where only some of the project's versions are meant, or they are not known
     if_open: bool = True
     if_admitted: bool = False  # where what the project states about the packages admits such versions beside others
     supersedes: tuple[Name, ...] = ()  # what need not be said beside it
-    # "review": for a person, in code that a training entry reaches; the project is not done while one is left
+    # "review": for review, in code that a training entry reaches; the project is not done while one is left
     level: Literal["note", "review"] = "note"
     carries: bool = False  # what it finds shows that the default group carries tensors of the machine's device
-    first: bool = False  # named before all else that is for a person: the program runs, and what comes out is wrong
-    ends: bool = False  # a note on what ends the program until a person does what it says: counted like what is for a person
-    scope: Literal["line", "file", "project"] = "file"  # how often it is said; without a pattern: once
+    first: bool = False  # named before all else that needs review: the program runs, and the result is wrong
+    ends: bool = False  # a note on what ends the program until a user does what it says: counted like what is for review
+    scope: Literal["line", "file", "project"] = "file"  # how often it is reported; without a pattern: once
     pattern: Pattern | None = None
-    guards: tuple[Name, ...] = ()  # what stands under a comparison with a text that starts so is meant for other machines
+    guards: tuple[Name, ...] = ()  # what is under a comparison with a text that starts so is meant for other machines
     rewrite: Rewrite | None = None
     title: str
     title_zh: str

@@ -93,7 +93,7 @@ def _find_others(chosen: Platform, rules: Rules, machine: Machine) -> Iterator[P
 
 
 def _may_be_same_machine(one: Platform, other: Platform) -> bool:
-    """Whether neither the accelerator nor a fact tells the two apart: then one machine can be either, and a person may prefer the other."""
+    """Whether neither the accelerator nor a fact tells the two apart: then one machine can be either, and a user may prefer the other."""
     if not set(one.machine.accelerators) & set(other.machine.accelerators):
         return False
     return all(one.facts[name] == other.facts[name] for name in one.facts.keys() & other.facts.keys())

@@ -235,7 +235,7 @@ def _classify_call(tracer: Tracer, module: Module, call: ast.Call, way: Trace, d
     kept = kept or any(name in idioms.attribute_mappings for idioms in tracer.idioms for name in names)
     if (
         depth < DEPTH
-    ):  # what it is given may be what it holds: ``AttrDict(json.load(file))``, ``vars(args)``; also ``cfg.clone()``
+    ):  # what it is passed may be what it holds: ``AttrDict(json.load(file))``, ``vars(args)``; also ``cfg.clone()``
         given = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg is None)] if kept else []
         given += [call.func.value] if isinstance(call.func, ast.Attribute) and not entities else []
         inner = [one for part in given for one in find_origins(tracer, module, part, way, depth + 1).made]

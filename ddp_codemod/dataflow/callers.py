@@ -19,7 +19,7 @@ from ddp_codemod.sites.entities import Definition, Instance
 from ddp_codemod.sites.word_search import WordMatcher
 
 _NOT_YET = object()  # in place of what is being looked for
-_RETURN, _WHOLE = re.compile(rb"\breturn[ \t]+\Z"), re.compile(rb"[ \t]*(?:[;#\r\n\\\"]|\Z)")  # around a class that is given back
+_RETURN, _WHOLE = re.compile(rb"\breturn[ \t]+\Z"), re.compile(rb"[ \t]*(?:[;#\r\n\\\"]|\Z)")  # around a class that is returned
 
 
 def callers_of(tracer: Tracer, module: Module, function: Def) -> list[CallArguments]:
@@ -91,7 +91,7 @@ def _search_callers(tracer: Tracer, module: Module, function: Def) -> Iterator[C
     around = module.parents.get(function)
     construct = function.name == "__init__" and isinstance(around, ast.ClassDef)
     if any(isinstance(part, ast.Attribute) and part.attr == "setter" for part in function.decorator_list):
-        return  # run by an assignment; its name, that of the attribute, stands everywhere
+        return  # run by an assignment; its name, that of the attribute, is everywhere
     word = around.name if (construct or function.name == CALL) and isinstance(around, ast.ClassDef) else function.name
     wanted = _list_candidate_files(tracer, module, function, word)
     for name in project.mentioning(word):
@@ -180,7 +180,7 @@ def _find_forwarded_calls(
 
 
 def find_forwarded_functions(tracer: Tracer, module: Module, call: ast.Call) -> Iterator[tuple[ast.expr, CallArguments]]:
-    """The function that a call hands to what calls it, ``mp.spawn(worker, args=(args,))``, and what that one is given."""
+    """The function that a call hands to what calls it, ``mp.spawn(worker, args=(args,))``, and what that one is passed."""
     for forwarder, forwarding, handed in _list_forwarding_calls(tracer, module):
         if forwarding is call:
             named = set(tracer.resolver.names(module, call.func)) & set(forwarder.names)

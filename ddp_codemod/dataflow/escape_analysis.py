@@ -34,7 +34,7 @@ class EscapeInfo(Struct):
 
 
 class _Container(Struct, frozen=True):
-    """What the object stands in: nothing, or a list or table, under a key where that is known."""
+    """What the object is in: nothing, or a list or table, under a key where that is known."""
 
     inside: bool = False
     key: object = None
@@ -170,7 +170,7 @@ class _EscapeWalk:
             self.found.escapes = True
 
     def _follow_name(self, module: Module, home: ast.AST, name: str, value: ast.expr | None = None) -> None:
-        """Every place that reads a name of a scope, where it was given this value if one is named."""
+        """Every place that reads a name of a scope, where it was passed this value if one is named."""
         for node in find_names(module, name):
             ours = is_read(module, node) and owner_scope(module, scope_of(module, node), name) is home
             if ours and not self._is_another(module, home, node, value):
@@ -291,7 +291,7 @@ class _EscapeWalk:
 
 
 def _locate_in_display(around: ast.expr, node: ast.expr) -> _Container:
-    """Where an element stands in a display."""
+    """Where an element is in a display."""
     if isinstance(around, (ast.List, ast.Tuple)) and not any(isinstance(part, ast.Starred) for part in around.elts):
         return _Container(True, around.elts.index(node))
     if isinstance(around, ast.Dict) and node in around.values:

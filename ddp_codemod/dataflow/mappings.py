@@ -1,4 +1,4 @@
-"""What stands under a key of a mapping: written out, spread into another, joined, and what the code does to it before it is used."""
+"""What is under a key of a mapping: written out, spread into another, joined, and what the code does to it before it is used."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def _trace_entry(
         inside, sure = _trace_inner(tracer, module, other, name, way, whole)
         found += inside
         if sure and not explicit:
-            break  # what stands before it is replaced
+            break  # what is before it is replaced
     if isinstance(node, (ast.DictComp, ast.ListComp)) and whole:
         found.append(_make_unknown(tracer, module, node, way))
     return found, explicit
@@ -267,7 +267,7 @@ def _select_entries(tracer: Tracer, module: Module, node: ast.AST, wanted: FoldR
     keys = [key.value for key, _ in folded if isinstance(key, Known)]
     if len(keys) == len(folded) and all(key in tracer.device_types for key in keys):
         if tracer.platform.device_types[:1] and tracer.platform.device_types[0] not in keys:
-            return []  # what comes out there is not in the table, and the other entries are for other devices
+            return []  # the result there is not in the table, and the other entries are for other devices
         return [value for key, value in folded if isinstance(key, Known) and key.value in tracer.platform.device_types]
     return [value for _, value in folded]
 

@@ -74,7 +74,7 @@ class Memo:
         return around
 
     def end(self, around: OpenQuery, node: ast.expr, way: Trace, found: ValueSet | None) -> None:
-        """Remember what came out; None where following broke off."""
+        """Remember the result; None where following broke off."""
         asked, self._asked = self._asked, around
         around.met |= asked.met
         around.hops = max(around.hops, asked.hops)

@@ -134,7 +134,7 @@ def _is_always_passed(tracer: Tracer, module: Module, given_by: Sequence[CallArg
 
 
 def is_forwarded(module: Module, node: ast.expr) -> bool:
-    """Whether what a call unpacks is what the function around it is given, so that its own callers decide."""
+    """Whether what a call unpacks is what the function around it is passed, so that its own callers decide."""
     home = owner_scope(module, scope_of(module, node), node.id) if isinstance(node, ast.Name) else None
     return home is not None and any(made.kind == "parameter" for made in bindings(module, home)[node.id])  # type: ignore[attr-defined]
 

@@ -60,7 +60,7 @@ class Tracer(ABC):
 
     @abstractmethod
     def entry(self, module: Module, mapping: ast.expr, key: ast.expr, way: Trace, whole: bool = False) -> list[Value] | None:
-        """The leaves of what stands under a key of a mapping; None where the project does not write the mapping out."""
+        """The leaves of what is under a key of a mapping; None where the project does not write the mapping out."""
 
     @abstractmethod
     def callers_of(self, module: Module, function: Def) -> list[CallArguments]:
@@ -137,7 +137,7 @@ class Tracer(ABC):
         return self._steps > self._most
 
     def descend(self, module: Module, node: ast.expr, keys: Sequence[str], way: Trace) -> list[Value]:
-        """The leaves of what stands under a path of keys of a mapping; [] where the keys are not there."""
+        """The leaves of what is under a path of keys of a mapping; [] where the keys are not there."""
         if not keys:
             return list(self.evaluate(module, node, way))
         found: list[Value] = []
@@ -173,7 +173,7 @@ class Tracer(ABC):
         return Value(module, node, OriginKind.UNKNOWN, UNKNOWN, Reason.of(key, means, **args), way.reached())
 
     def give_up_at(self, module: Module, node: ast.expr, way: Trace) -> Value:
-        """A leaf where the tracer gives up: the reason names the place, so that a person goes on from there."""
+        """A leaf where the tracer gives up: the reason names the place, so that a user goes on from there."""
         self._gave_up = True
         return self.unknown(module, node, way, "why-too-far", where=f"{module.name}:{module.line(node)}")
 

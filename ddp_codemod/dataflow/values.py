@@ -42,12 +42,12 @@ class Frame(Struct, frozen=True, eq=False):
 
 
 class Confidence(Enum):
-    """Why what is found on a way may not be what comes out."""
+    """Why what is found on a way may not be the result."""
 
-    NAME = "name"  # nothing but a name leads there: a candidate for a person to look at, never an edit
-    REPLACED = "replaced"  # a decorator may hand over another value, so that a right one is not surely what comes out either
+    NAME = "name"  # nothing but a name leads there: a candidate for review, never an edit
+    REPLACED = "replaced"  # a decorator may hand over another value, so that a right one is not surely the result either
     OTHERS = "others"  # the object may also come from code that is not read
-    DEFAULT = "default"  # what it stands in for may have a value of its own
+    DEFAULT = "default"  # what it replaces may have a value of its own
 
 
 class Trace(Struct, frozen=True):
@@ -144,12 +144,12 @@ class Value(Struct, frozen=True):
 
     @property
     def place(self) -> Place:
-        """Where the expression stands."""
+        """Where the expression is."""
         return place_of(self.module, self.node)
 
     @property
     def code(self) -> tuple[Module, ast.AST]:
-        """The module and node of a leaf that stands in Python code."""
+        """The module and node of a leaf that is in Python code."""
         assert isinstance(self.module, Module)
         assert isinstance(self.node, ast.AST)
         return self.module, self.node
@@ -196,6 +196,6 @@ class ValueSet(Struct, frozen=True, eq=False):
 
     @property
     def why(self) -> Value | None:
-        """What keeps it open: the first that is not understood, else the first that is only guessed to come here."""
+        """What keeps it open: the first that is not understood, else the first that is only guessed to reach the place."""
         lost = next((leaf for leaf in self.values if leaf.is_lost), None)
         return lost or next((leaf for leaf in self.values if leaf.way.doubt is not None), None)

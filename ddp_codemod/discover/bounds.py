@@ -1,4 +1,4 @@
-"""Which files a run may change: those under the paths given, within what the project allows."""
+"""Which files a run may change: those under the paths passed, within what the project allows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Bounds(Struct, frozen=True):
         return self.covers(name) and not self.excludes(name)
 
     def excludes(self, name: str) -> bool:
-        """Whether a file is left out: by the project, or because it belongs to another work tree."""
+        """Whether a file is omitted: by the project, or because it belongs to another work tree."""
         return self.is_excluded_by_config(name) or self.is_in_other_work_tree(name)
 
     def is_excluded_by_config(self, name: str) -> bool:

@@ -111,7 +111,7 @@ class PortedProject(Struct, dict=True):
         return self._concerned[groups]
 
     def sure(self, advice: Advice) -> set[str]:
-        """The files in which a group is used that comes out so without an unsafe edit."""
+        """The files in which a group is used that is so without an unsafe edit."""
         if advice.backend not in self._sure:
             wanted = set(advice.backend)
             names = {name for name, found in self.switches.safe.items() if not wanted or found & wanted}
@@ -194,7 +194,7 @@ def collect_notes(whole: PortedProject, writable: Set[str], cured: Callable[[Hit
 
 
 def _emit_notes(whole: PortedProject, advice: Advice, found: list[tuple[str, int]]) -> Iterator[Advisory]:
-    """One note a line, a file or the project; further lines are named in it. What may not hold is said once."""
+    """One note a line, a file or the project; further lines are named in it. What may not hold is reported once."""
     known = whole.context.versions.holds(advice.when, found[0][0]) if found else None
     scope = advice.scope if known else "project"
     keys = {"line": lambda place: place, "file": lambda place: place[0], "project": lambda place: ""}

@@ -1,4 +1,4 @@
-"""What advice asks for beyond notes: edits where its recipe fits, and for a person what keeps a training entry from running."""
+"""What advice asks for beyond notes: edits where its recipe fits, and for review what keeps a training entry from running."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class AdviceEditor(Struct, dict=True):
             if _is_independent(advice) and hit.argument in starts:
                 continue  # the number is one at least, where it is asked for
             line = (advice.id, hit.module.name, hit.module.line(hit.node))
-            if changes or line not in listed:  # what is for a person is listed once a line
+            if changes or line not in listed:  # what is for review is listed once a line
                 listed.add(line)
                 self._cured.add(hit.node)
                 sure = hit.module.name in self.whole.sure(advice) and not self._has_unsure_group(hit)
@@ -70,7 +70,7 @@ class AdviceEditor(Struct, dict=True):
         return any(call in hit.module.parents and scope_of(hit.module, call) is home for call in self.whole.switches.unsure)
 
     def covers(self, hit: Hit) -> bool:
-        """Whether an edit for another place mends this one too."""
+        """Whether an edit for another place fixes this one too."""
         return any(self.covered.get(around, hit.node) is not hit.node for around in (hit.node, *hit.module.ancestors(hit.node)))
 
     def notes(self) -> Iterator[Advisory]:
@@ -240,7 +240,7 @@ def _find_covered_nodes(hit: Hit, change: Change) -> Iterator[ast.AST]:
 
 
 def _make_finding(advice: Advice, hit: Hit, changes: list[Change], sure: bool) -> Finding:
-    """``sure``: the group that this is about does not hang on an edit which may not be made."""
+    """``sure``: the group that this is about does not depend on an edit which may not be made."""
     assert advice.pattern is not None
     surface = Surface(
         id=advice.id,

@@ -48,7 +48,7 @@ def _is_type_name(context: Context, argument: ast.expr) -> bool:
 
 
 def _is_of_package(context: Context, module: Module, argument: ast.expr) -> bool:
-    """Whether an argument stands in a module from outside, such as ``torch.bool``: no text of the project."""
+    """Whether an argument is in a module from outside, such as ``torch.bool``: no text of the project."""
     root = argument
     while isinstance(root, ast.Attribute):
         root = root.value

@@ -1,4 +1,4 @@
-"""The named recipes of advice that a place can be mended with: what goes in where."""
+"""The named recipes of advice that a place can be fixed with: what goes in where."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOOSE = (ast.IfExp, ast.Lambda, ast.NamedExpr, ast.Yield, ast.Await)  # what a c
 
 
 def rewrite_hit(context: Context, advice: Advice, hit: Hit, alone: bool = True) -> list[Change]:
-    """The changes that mend the place; none where the recipe does not fit.
+    """The changes that fix the place; none where the recipe does not fit.
 
     ``alone``: the code is for this platform alone; False: others run it too.
     """
@@ -42,7 +42,7 @@ def rewrite_hit(context: Context, advice: Advice, hit: Hit, alone: bool = True) 
         if not isinstance(function, ast.Attribute):
             return []
         either = _make_conditional(hit.module, function.value, f"{PACKAGE}{rewrite.condition}", PACKAGE)
-        return [Insertions(hit.module, function.value, tuple(either), rewrite.package)]  # what the call is given runs either way
+        return [Insertions(hit.module, function.value, tuple(either), rewrite.package)]  # what the call is passed runs either way
     if rewrite.recipe.startswith("own-"):
         return rewrite_for_device(context, advice, rewrite, hit, alone)
     pieces = _make_pieces(hit, rewrite)
@@ -93,7 +93,7 @@ def _is_free(module: Module, node: ast.expr) -> bool:
 
 
 def _guard_statement(module: Module, node: ast.AST, condition: str) -> list[Piece]:
-    """The statement under a condition of its own; only a call that stands alone."""
+    """The statement under a condition of its own; only a call that is alone."""
     statement = module.parents.get(node)
     if not isinstance(statement, ast.Expr):
         return []
@@ -109,7 +109,7 @@ def _guard_statement(module: Module, node: ast.AST, condition: str) -> list[Piec
 
 
 def _replace_call(module: Module, call: ast.Call, condition: str, otherwise: str) -> list[Piece]:
-    """The call or something else, where its result is kept or handed on; inside of a text there may be no quotes."""
+    """The call or something else, where its result is kept or passed on; inside of a text there may be no quotes."""
     above = module.parents.get(call)
     kept = isinstance(above, (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword, ast.Call, ast.Attribute))
     if not kept or any(isinstance(around, ast.JoinedStr) for around in module.ancestors(call)):
@@ -145,7 +145,7 @@ def _make_conditional(module: Module, node: ast.expr, condition: str, otherwise:
 
 
 def _is_device_maker(context: Context, hit: Hit) -> bool:
-    """Whether a call is one of those of which the device is all that comes out: then its other arguments are that device's."""
+    """Whether a call is one of those of which the device is all that results: then its other arguments are that device's."""
     assert isinstance(hit.node, ast.Call)
     known = {name for idioms in context.rules.idioms for name, kind in idioms.device_functions.items() if not kind}
     return not known.isdisjoint(context.tracer.resolver.names(hit.module, hit.node.func))

@@ -34,7 +34,7 @@ class Hit(Struct, frozen=True, eq=False):
     module: Module
     node: ast.AST
     argument: ast.expr | None = None
-    sure: bool = True  # a recipe may mend it
+    sure: bool = True  # a recipe may fix it
 
 
 def _is_always_run(module: Module, node: ast.AST) -> bool:
@@ -214,7 +214,7 @@ def _narrow_call(context: Context, pattern: Pattern, module: Module, call: ast.C
 
 
 def _find_type_places(context: Context, pattern: Pattern, module: Module, call: ast.Call) -> Iterator[Hit]:
-    """The places that give the tensor of a call its type, in whatever file they stand."""
+    """The places that give the tensor of a call its type, in whatever file they are."""
     argument = find_argument(call, pattern.argument or "", pattern.position)
     for home, given in find_given_types(context, module, argument, pattern.texts) if argument is not None else ():
         yield Hit(home, given, given)

@@ -50,7 +50,7 @@ def find_attributes(pattern: Pattern, module: Module) -> Iterator[ast.expr]:
 
 
 def find_imports(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.stmt]:
-    """The statements that import one of the modules, none of the project's own; what stands under a condition knows why."""
+    """The statements that import one of the modules, none of the project's own; what is under a condition knows why."""
     project = context.tracer.resolver.project
     folder = module.name.rpartition("/")[0] or "."
     for kind in (ast.Import, ast.ImportFrom):
@@ -92,7 +92,7 @@ def annotated(context: Context, pattern: Pattern, module: Module) -> Iterator[tu
 
 
 def find_device_arguments(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.expr]:
-    """The texts that a call is given, each the name of a device and nothing else; what only shows a text, or looks into one, is no such call."""
+    """The texts that a call is passed, each the name of a device and nothing else; what only shows a text, or looks into one, is no such call."""
     named = re.compile(rf"(?:{'|'.join(map(re.escape, pattern.texts))})(?::\d*)?")
     quiet = {name.rpartition(".")[2] for idioms in context.rules.idioms for name in (*idioms.sayers, *idioms.shows)}
     getters = {name for idioms in context.rules.idioms for name in idioms.getters}
@@ -163,7 +163,7 @@ def find_device_assignments(pattern: Pattern, module: Module) -> Iterator[ast.ex
 
 
 def _list_targets(module: Module, node: ast.expr) -> list[str | None]:
-    """What a value is given to, also as one of two that a condition chooses from."""
+    """What a value is passed to, also as one of two that a condition chooses from."""
     below: ast.AST = node
     above = module.parents.get(node)
     while isinstance(above, ast.IfExp) and below is not above.test:
@@ -191,7 +191,7 @@ def _name_target(node: ast.expr) -> str | None:
 
 
 def is_device_aware(module: Module, node: ast.AST, device: str) -> bool:
-    """Whether the function that a node stands in, or its statement outside of functions, names a device itself."""
+    """Whether the function that a node is in, or its statement outside of functions, names a device itself."""
     key = ("knows", device)
     if key not in module.cache:
         name = re.escape(device)

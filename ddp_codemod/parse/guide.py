@@ -42,7 +42,7 @@ def extract_shell_text(text: str) -> str:
 
 
 def _find_stretches(text: str) -> Iterator[tuple[int, int, bool]]:
-    """What stands in blocks for a shell, in others that may hold commands, and in spans that do; whether it is for a shell; in order."""
+    """What is in blocks for a shell, in others that may hold commands, and in spans that do; whether it is for a shell; in order."""
     at = 0
     for fence in _FENCE.finditer(text):
         yield from _find_html_blocks(text, at, fence.start())
@@ -54,7 +54,7 @@ def _find_stretches(text: str) -> Iterator[tuple[int, int, bool]]:
 
 
 def _find_html_blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
-    """What is set as it stands by HTML, and the rest, between two fences."""
+    """What is set as it is by HTML, and the rest, between two fences."""
     for block in _PRE.finditer(text, start, end):
         yield from _find_indented_blocks(text, start, block.start())
         if _STARTS.search(block["body"]):

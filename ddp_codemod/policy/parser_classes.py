@@ -1,4 +1,4 @@
-"""The classes that a parser is given whose options are their fields."""
+"""The classes that a parser is passed whose options are their fields."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ddp_codemod.sites.entities import Definition, Entity, External
 
 
 class ParserClass(Struct, frozen=True, eq=False):
-    """One of the classes that a parser is given; ``module`` and ``node`` are those of a class of the project.
+    """One of the classes that a parser is passed; ``module`` and ``node`` are those of a class of the project.
 
     ``parameter`` is the field as the library's class has it, which that of the project derives from.
     """
@@ -25,7 +25,7 @@ class ParserClass(Struct, frozen=True, eq=False):
 
 
 def find_parser_classes(context: Context, module: Module, argument: ast.expr, fields: Fields) -> list[ParserClass]:
-    """The classes that have the field, of those that the parser is given."""
+    """The classes that have the field, of those that the parser is passed."""
     return [
         taken
         for entity in _resolve_argument(context, module, argument)
@@ -34,7 +34,7 @@ def find_parser_classes(context: Context, module: Module, argument: ast.expr, fi
 
 
 def find_likely_class(context: Context, module: Module, argument: ast.expr, fields: Fields) -> str | None:
-    """A class that the parser is given, from a package that is not read, whose name says that it may have the field."""
+    """A class that the parser is passed, from a package that is not read, whose name says that it may have the field."""
     for entity in _resolve_argument(context, module, argument):
         names = [entity.name] if isinstance(entity, External) else []
         if isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef):
@@ -46,7 +46,7 @@ def find_likely_class(context: Context, module: Module, argument: ast.expr, fiel
 
 
 def _resolve_argument(context: Context, module: Module, argument: ast.expr) -> list[Entity]:
-    """What the parser is given: a class, or a tuple or list of them."""
+    """What the parser is passed: a class, or a tuple or list of them."""
     found = list(context.tracer.resolver.resolve(module, argument))
     if any(isinstance(one, External) or (isinstance(one, Definition) and isinstance(one.node, ast.ClassDef)) for one in found):
         return found

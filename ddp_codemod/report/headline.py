@@ -111,7 +111,7 @@ def _launched(view: View, outcome: Outcome) -> list[str]:
 def _format_completion(view: View) -> str:
     """That nothing else is to be done, as far as that is known."""
     made = (site for site in view.survey.decisions if site.action is Action.EDIT)
-    # a safe edit stands at the call then, and takes whatever comes in
+    # a safe edit is at the call then, and takes whatever comes in
     if open_ := sum(UNKNOWN in site.resolves_to and site.applicability is Applicability.UNSAFE for site in made):
         return view.say("summary-open", n=open_)
     notes = len(view.survey.advisories)
@@ -131,7 +131,7 @@ def report_coverage(view: View, outcome: Outcome, short: bool = False) -> list[s
 
 
 def report_exclusions(view: View) -> list[str]:
-    """What was left out of the count, or left alone, and why."""
+    """What was omitted of the count, or left alone, and why."""
     survey = view.survey
     lines: list[str] = []
     if survey.ignored:

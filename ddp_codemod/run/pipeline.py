@@ -225,7 +225,7 @@ class Run:
         replace_fix = next((fix for fix in wanted if fix.recipe == "replace-backend"), None)
         backend = self._decide_backend(use, replace_fix or _find_backend_fix(rules))
         if backend is None and any(parameter.add == "object" for parameter in use.surface.parameters):
-            return  # the object that it is given is a site of its own
+            return  # the object that it is passed is a site of its own
         if backend is not None and replace_fix is not None:
             parameter = next(one for one in use.surface.parameters if one.role == "backend")
             for made in add_ignored_argument_items(self.context, self.launches, parameter, backend):
@@ -253,7 +253,7 @@ class Run:
                     and may_have_group(self.context, self.groups, use)
                 ):
                     finding = mark_unsafe(finding)
-                if finding.action is not Action.EDIT or use.own_init:  # what the class hands on is a call of its own
+                if finding.action is not Action.EDIT or use.own_init:  # what the class passes on is a call of its own
                     return finding
                 return finding.with_plugin(self.options.platform.required_import, use.module)
         return None
@@ -262,7 +262,7 @@ class Run:
         """The finding, unless it is to be left alone, with those for its candidates."""
         if isinstance(use := finding.use, Use) and (not use.alone or use.unknown_receiver):
             if not use.alike or not all(isinstance(change, NewText) for change in finding.changes):
-                finding = mark_unsafe(finding)  # something else may be called there, and be given the new value
+                finding = mark_unsafe(finding)  # something else may be called there, and be passed the new value
         fix = _find_backend_fix(self.options.rules)
         for one in (drop_name_only_changes(finding, fix), *find_name_only_items(finding, fix)):
             yield from self._expand_finding(one)

@@ -95,7 +95,9 @@ def join_surveys(surveys: Sequence[Survey]) -> Survey:
         surveys[0],
         decisions=tuple(decisions),
         edits=tuple(sorted(edits, key=lambda edit: (edit.name, edit.start, edit.end))),
-        advisories=tuple(dict.fromkeys(note for found in surveys for note in found.advisories)),  # what is about all is said once
+        advisories=tuple(
+            dict.fromkeys(note for found in surveys for note in found.advisories)
+        ),  # what is about all is reported once
         skipped=tuple(sorted((one for found in surveys for one in found.skipped), key=lambda one: one.name)),
         sources={name: source for found in surveys for name, source in found.sources.items()},
         unaccounted=tuple(

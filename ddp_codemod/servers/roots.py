@@ -57,7 +57,7 @@ class Roots(Struct, frozen=True):
         raise OutsideRoots(self._explain_refusal(name))
 
     def project(self, names: Sequence[str]) -> Within:
-        """The project of some names, all folders where none is given. Raises OutsideRoots; ValueError for several projects.
+        """The project of some names, all folders where none is passed. Raises OutsideRoots; ValueError for several projects.
 
         The root is as the command line has it, but never above the folder that may be looked into.
         """

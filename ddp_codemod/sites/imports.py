@@ -8,7 +8,7 @@ from functools import cached_property
 
 from ddp_codemod.sites.project import Project
 
-# The keyword stands on the line that the statement begins on: it is found fast, the statement is then read from its line's start.
+# The keyword is on the line that the statement begins on: it is found fast, the statement is then read from its line's start.
 KEYWORD = re.compile(rb"import[ \t]")
 _REST = r"[^\n#;\\]*(?:\\(?:\r?\n)?[^\n#;\\]*)*"  # of the line, and of the next where a backslash joins them
 IMPORT = re.compile(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ddp_codemod.parse.notebook import NotebookSource
 
 
-_Texts = tuple[tuple[str, ...], Union[re.Pattern[bytes], None]]  # and what stands behind one of them
+_Texts = tuple[tuple[str, ...], Union[re.Pattern[bytes], None]]  # and what is behind one of them
 
 
 class Project(ImportRoots):
@@ -123,7 +123,7 @@ class Project(ImportRoots):
                 self.skipped.setdefault(name, why)
 
     def documents(self, word: str, pattern: bytes | None = None, among: tuple[str, ...] | None = None) -> list[Document]:
-        """The configuration files whose bytes hold the word, and what a pattern is about; those that cannot be read are left out.
+        """The configuration files whose bytes hold the word, and what a pattern is about; those that cannot be read are omitted.
 
         So are those that bind parameters, which are no keys: ``bindings``.
         """

@@ -49,6 +49,6 @@ def _calls_method(module: Module, methods: Set[str]) -> bool:
 
 
 def _is_inside(module: Module, node: ast.AST, methods: Set[str]) -> bool:
-    """Whether a place stands in a function of such a name: ``Function.backward`` hands on what it is asked for."""
+    """Whether a place is in a function of such a name: ``Function.backward`` passes on what it is asked for."""
     around = next((at for at in module.ancestors(node) if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef))), None)
     return around is not None and around.name in methods

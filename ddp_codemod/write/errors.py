@@ -8,7 +8,7 @@ from ddp_codemod.model import Reason
 
 
 class WriteError(Exception):
-    """Nothing was written, or all of it was put back. ``names`` are relative to the root."""
+    """Nothing was written, or all of it was restored. ``names`` are relative to the root."""
 
     key = "write-failed"
 
@@ -55,13 +55,13 @@ class ReadOnlyFiles(WriteError):
 
 
 class WriteFailed(WriteError):
-    """The system refused; what had been written is put back. ``why`` is its text."""
+    """The system refused; what had been written is restored. ``why`` is its text."""
 
     key = "write-failed"
 
 
 class PutBackFailed(WriteError):
-    """The system refused in the middle and refused to put back too: the named files hold the new text, ``journal`` the old."""
+    """The system refused in the middle and refused to restore them too: the named files hold the new text, ``journal`` the old."""
 
     key = "write-put-back-failed"
 

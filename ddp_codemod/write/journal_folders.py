@@ -10,7 +10,7 @@ from pathlib import Path
 
 def state_folder() -> Path:
     """Where the user's programs keep what they have to remember: XDG_STATE_HOME, or the system's own place."""
-    # a relative one would lie in whatever project one stands in
+    # a relative one would lie in whatever project one is in
     if (chosen := os.environ.get("XDG_STATE_HOME")) and Path(chosen).is_absolute():
         return Path(chosen, "ddp-codemod")
     if sys.platform == "win32":

@@ -52,7 +52,7 @@ def select_patch_lines(lines: Sequence[str], offset: int) -> dict[str, Any]:
 
 
 def limit_report(report: dict[str, Any], *keys: str) -> tuple[dict[str, Any], int]:
-    """The report with as many entries of some of its lists as there is room for, and how many are left out."""
+    """The report with as many entries of some of its lists as there is room for, and how many are omitted."""
     room, left = ROOM, 0
     taken: dict[str, list[Any]] = {}
     for key in keys:

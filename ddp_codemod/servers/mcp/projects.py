@@ -175,7 +175,7 @@ def _answer_with_page(call: Call, asked: Paged, found: Survey, usual: Sequence[K
 
 
 def _suggest_next_step(call: Call, found: Survey) -> str:
-    """What to do with a finding next: what can be made, then what a person has to decide, else nothing."""
+    """What to do with a finding next: what can be made, then what a user has to decide, else nothing."""
     if any(edit.applicability is Applicability.SAFE for edit in found.edits):
         return call.say("mcp-todo-diff")
     if found.edits:
