@@ -64,7 +64,7 @@ def blob_id(data: bytes, digits: int = 40) -> str:
 @cache
 def _find_sha1() -> Any:
     try:
-        from _find_sha1 import sha1  # type: ignore[import-not-found, unused-ignore] # hashlib brings OpenSSL: 3 ms
+        from _find_sha1 import sha1  # type: ignore[import-not-found, unused-ignore] # hashlib loads OpenSSL: 3 ms
     except ImportError:
         from hashlib import sha1
     return sha1

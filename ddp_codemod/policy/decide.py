@@ -141,7 +141,7 @@ def decide_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -
     assert isinstance(use.call.func, ast.Attribute)
     held = find_points_to_set(context.tracer, use.module, use.call.func.value)
     if held and not any(isinstance(entity, External) for entity in held):
-        return None  # the project's own objects and no other come here
+        return None  # the project's own objects and no other reach this call
     packages = {name.partition(".")[0] for name in use.surface.names}
     if parameter.ignored is not None and decided.action is Action.REVIEW and imports_package(use.module, packages):
         return decided  # no value is there that would tell the method from a namesake: the import does
@@ -182,7 +182,7 @@ def decide_site(context: Context, made: Finding, parameter: Parameter, fix: Fix)
         names = (find_testing_function(context, change.leaf) for change in changes if isinstance(change, NewText))
         if (name := next(filter(None, names), None)) is not None:
             safe, reason = False, Reason("edit-about", (*reason.args, ("function", name)))
-        elif made.possible.why is not None and made.possible.why.is_lost:  # the edits cure only a part of what can come here
+        elif made.possible.why is not None and made.possible.why.is_lost:  # the edits cure only a part of what may be passed
             untraced = safe
             safe, reason = False, Reason("edit-partly", reason.args)
         elif left_to_torch and any(map(_is_default, _find_unmended_sources(made, changes))):

@@ -86,7 +86,7 @@ def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
             )
         )  # fmt: skip
     reason = explain_object(context, parameter, named[0][1][0])
-    if _find_unfollowed_sources(context, leaves):  # the edits cure only a part of what can come here
+    if _find_unfollowed_sources(context, leaves):  # the edits cure only a part of what can reach this call
         return made.edit(fix.id, False, Reason("edit-object-partly", reason.args), changes)
     if not several and context.may_be_bare:
         return made.review(fix.id, Reason("review-object-open", reason.args))

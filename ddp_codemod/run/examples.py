@@ -42,7 +42,7 @@ class Result(Struct, frozen=True):
 
     @property
     def ok(self) -> bool:
-        """Whether the example came out as it says."""
+        """Whether the example turned into what it says."""
         return self.fault is None
 
 

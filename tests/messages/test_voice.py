@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import io
 import json
 import re
 import sys
+import tokenize
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -122,6 +125,29 @@ RETIRED_IN_PROSE = {
 }
 
 
+# and of these such as a reader of the code stumbles over, in its docstrings and comments
+RETIRED_IN_CODE = {
+    r"given(?! up)": "passed, set",
+    r"heed(?:s|ed|ing)?": "honors, ignores",
+    r"com(?:es?|ing) out|came out": "results in, resolves to",
+    r"(?:gets?|comes?) here": "reaches this code",
+    r"st(?:ands?|ood)(?!-in| for)": "is, replaces",
+    r"a person|persons?": "needs review, for review, a user",
+    r"puts? (?:it |them )?(?:right|back)": "fixes, restores",
+    r"(?:is|are|was|were) said": "is reported",
+    r"br(?:ings?|ought)": "enables, adds, contains",
+    r"h[au]ngs? on": "depends on",
+    r"left out": "omitted",
+    r"cannot do without|could not do without": "requires",
+    r"mend(?:s|ed|ing)?": "fixes",
+    r"hand(?:s|ed|ing)? on": "passes on",
+    r"in vain": "without success",
+    r"to blame": "the cause",
+    r"behaviour|colour": "American spelling, one for all texts",
+}
+QUOTED = re.compile(r"`+[^`]*`+|\"[^\"\n]*\"")
+
+
 def opening(text: str) -> list[str]:
     """The words before the first stop; a value that is filled in counts as one."""
     plain = PLACEHOLDER.sub(lambda found: found.group(2) or "x", text).strip()
@@ -145,6 +171,34 @@ def test_no_text_uses_a_retired_word(kind: str) -> None:
     words = RETIRED if kind == "messages" else {**RETIRED, **RETIRED_IN_PROSE}
     found = {name: retired(text, words) for name, text in TEXTS[kind]().items()}
     assert {name: words for name, words in found.items() if words} == {}
+
+
+def remarks(file: Path) -> Iterator[tuple[str, str]]:
+    """The docstrings and comments of a file, without what they quote."""
+    text = file.read_text("utf-8")
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            if said := ast.get_docstring(node):
+                yield f"{file.relative_to(TOP)}:{node.body[0].lineno}", QUOTED.sub("x", said)
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield f"{file.relative_to(TOP)}:{token.start[0]}", QUOTED.sub("x", token.string)
+
+
+def test_no_docstring_or_comment_uses_a_retired_word() -> None:
+    every = [one for file in sorted(Path(ddp_codemod.__file__).parent.rglob("*.py")) for one in remarks(file)]
+    assert len(every) > 5_000
+    assert [(where, words) for where, said in every if (words := retired(said, RETIRED_IN_CODE))] == []
+
+
+def test_remarks_are_read_without_what_they_quote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "TOP", tmp_path)
+    file = tmp_path / "m.py"
+    file.write_text(
+        '"""Given ``given``."""\n\ngiven = "given"  # "given" given\n\n\ndef f():\n    """Stands\n    for it."""\n', "utf-8"
+    )
+    assert dict(remarks(file)) == {"m.py:1": "Given x.", "m.py:3": "# x given", "m.py:7": "Stands\nfor it."}
+    assert [retired(said, RETIRED_IN_CODE) for said in dict(remarks(file)).values()] == [["Given"], ["Stands"], ["given"]]
 
 
 def test_every_kind_of_text_is_found() -> None:
