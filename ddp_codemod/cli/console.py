@@ -38,7 +38,7 @@ class Console(Struct):
     color: str = "auto"
     quiet: bool = False
     _progress: bool = False
-    _said: int = 0  # lines of the screen that are taken
+    _printed_lines: int = 0  # lines of the screen that are taken
 
     def ink(self, stream: TextIO) -> Ink:
         """Color for a stream: as asked, else only on a terminal (https://no-color.org)."""
@@ -64,7 +64,7 @@ class Console(Struct):
 
     def room(self, screen: int) -> int:
         """How many lines of a screen are left below what was reported."""
-        return screen - self._said
+        return screen - self._printed_lines
 
     def out(self, line: str = "") -> None:
         """Write a line of the result, with nothing in it that changes a terminal but our own colors."""
@@ -94,7 +94,7 @@ class Console(Struct):
     def error(self, line: str) -> None:
         """Say what the reader has to know, quiet or not."""
         self._clear_progress()
-        self._said += line.count("\n") + 1
+        self._printed_lines += line.count("\n") + 1
         sys.stdout.flush()  # so that the two streams come in order on a terminal
         sys.stderr.write(escape_output(line) + "\n")
         sys.stderr.flush()

@@ -8,18 +8,18 @@ import sys
 import threading
 from contextlib import suppress
 
-_held: list[object] | None = None
+_kept: list[object] | None = None
 
 
 def expect_exit() -> None:
     """Told at the start of a process that ends with ``exit_now``."""
-    global _held
-    _held = []
+    global _kept
+    _kept = []
 
 
 def kept_objects() -> list[object] | None:
     """Holds what need not be taken apart before; None where the process does not end with ``exit_now``."""
-    return _held
+    return _kept
 
 
 def exit_now(code: int) -> None:

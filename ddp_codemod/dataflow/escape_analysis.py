@@ -45,7 +45,7 @@ def analyze_escapes(tracer: Tracer, module: Module, made: ast.expr, near: bool =
 
     ``near``: as an attribute only in the file that makes it one, which is enough for what is written into a mapping.
     """
-    key = ("journey", made, near)
+    key = ("escapes", made, near)
     if key not in module.cache:
         module.cache[key] = _EscapeWalk(tracer, near).follow(module, made)
     return module.cache[key]  # type: ignore[return-value]

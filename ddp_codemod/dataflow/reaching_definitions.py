@@ -33,16 +33,16 @@ class ReachingDefinitions:
 
     def __init__(self, module: Module, made: Sequence[Binding], truth: Truth, case: Case = lambda _: None) -> None:
         self.module, self.truth, self.case = module, truth, case
-        self._made: dict[ast.AST, list[Binding]] = {}
+        self._by_node: dict[ast.AST, list[Binding]] = {}
         self._holds: dict[ast.AST, list[Binding]] = {}  # statements, and those around them, with the definitions inside
         for binding in made:
-            self._made.setdefault(binding.node, []).append(binding)
+            self._by_node.setdefault(binding.node, []).append(binding)
             for node in (binding.node, *module.ancestors(binding.node)):
                 self._holds.setdefault(node, []).append(binding)
 
     def defines(self, node: ast.AST) -> list[Binding]:
         """The definitions that a statement makes by itself."""
-        return self._made.get(node, [])
+        return self._by_node.get(node, [])
 
     def before(self, node: ast.AST) -> ReachingSet:
         """What can hold when the statement of ``node`` starts, inside its function, class or module body."""

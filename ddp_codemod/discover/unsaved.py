@@ -6,20 +6,20 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-_held: Mapping[str, bytes] = {}
+_unsaved: Mapping[str, bytes] = {}
 
 
 @contextmanager
 def use_unsaved_texts(texts: Mapping[str, bytes]) -> Iterator[None]:
     """While this lasts, files have these bytes; the keys are their absolute paths. For one run at a time in a process."""
-    global _held
-    _held = {os.path.normpath(path): data for path, data in texts.items()}
+    global _unsaved
+    _unsaved = {os.path.normpath(path): data for path, data in texts.items()}
     try:
         yield
     finally:
-        _held = {}
+        _unsaved = {}
 
 
 def find_unsaved_text(path: str | os.PathLike[str]) -> bytes | None:
     """The bytes that stand for a file's; None where those on the disk count."""
-    return _held.get(os.path.normpath(path)) if _held else None
+    return _unsaved.get(os.path.normpath(path)) if _unsaved else None

@@ -70,7 +70,7 @@ class Children:
         self.work = work
         self._process: subprocess.Popen[bytes] | None = None
         self._stopped = False
-        self._said: IO[bytes] | None = None  # where it says why, when it ends badly
+        self._error_output: IO[bytes] | None = None  # where it says why, when it ends badly
 
     def run(self, entry: Entry, known: tuple[str, ...]) -> Reply:
         """One repository, with one more attempt where a signal ended the first."""
@@ -108,11 +108,11 @@ class Children:
         if self._process is not None and self._process.poll() is not None:
             self.close()
         if self._process is None:
-            self._said = TemporaryFile()  # noqa: SIM115 - open for as long as the process runs
+            self._error_output = TemporaryFile()  # noqa: SIM115 - open for as long as the process runs
             # in a session of its own: an interrupt from the keyboard is for the one who started the run
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "ddp_codemod.fleet.supervisor"],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, start_new_session=True,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._error_output, start_new_session=True,
             )  # fmt: skip
             assert self._process.stdin is not None
             self._process.stdin.write(msgspec.json.encode(self.work) + b"\n")
@@ -127,10 +127,10 @@ class Children:
                         stream.close()
             self._process.wait()
             self._process = None
-        if self._said is None:
+        if self._error_output is None:
             return []
-        with self._said as said:
+        with self._error_output as said:
             said.seek(0)
             lines = said.read().decode("utf-8", "replace").strip().splitlines()
-        self._said = None
+        self._error_output = None
         return lines[-1:]

@@ -20,7 +20,7 @@ class Progress:
     def __init__(self, total: int, lang: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._total, self._lang, self._clock = total, lang, clock
         self._ends: deque[float] = deque([clock()], maxlen=_RECENT)
-        self._said = clock()
+        self._reported_at = clock()
 
     def step(self) -> None:
         """One more repository is dealt with."""
@@ -46,9 +46,9 @@ class Progress:
     def due(self) -> bool:
         """Whether it is time for a plain line."""
         now = self._clock()
-        if now - self._said < _EVERY:
+        if now - self._reported_at < _EVERY:
             return False
-        self._said = now
+        self._reported_at = now
         return True
 
 

@@ -52,9 +52,9 @@ def assess_branches(context: Context, module: Module, node: ast.If, swap: Swap, 
     old, new = (blocks[index] if index < len(blocks) else [] for index in (before, after))
     if new and isinstance(new[-1], ast.Raise) and not (old and isinstance(old[-1], ast.Raise)):
         return Consequence(Reason.of("tied-raise", old=swap.old, new=swap.new), breaks=True)
-    left_out = [call for call in _list_device_calls(context, module, old) if call not in _list_device_calls(context, module, new)]
-    if left_out and not swap.group:
-        return Consequence(Reason.of("tied-call", call=left_out[0], old=swap.old, new=swap.new), unsets=True)
+    dropped = [call for call in _list_device_calls(context, module, old) if call not in _list_device_calls(context, module, new)]
+    if dropped and not swap.group:
+        return Consequence(Reason.of("tied-call", call=dropped[0], old=swap.old, new=swap.new), unsets=True)
     for name, value in _iterate_assignments(old):
         for other, instead in _iterate_assignments(new):
             if name != other:

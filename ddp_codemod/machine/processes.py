@@ -31,7 +31,7 @@ class Crew:
         self._folder = folder
         self._running: list[subprocess.Popen[bytes]] = []
         self._listeners: list[threading.Thread] = []
-        self._said: list[bytearray] = []
+        self._output: list[bytearray] = []
         self._orphans = Orphans()
 
     def __enter__(self) -> Crew:
@@ -51,7 +51,7 @@ class Crew:
         said = bytearray()
         listener = threading.Thread(target=self._read_output, args=(process, said, listen), daemon=True)
         self._running.append(process)
-        self._said.append(said)
+        self._output.append(said)
         self._listeners.append(listener)
         listener.start()
 
@@ -119,7 +119,7 @@ class Crew:
         """All that was reported, process by process."""
         for listener in self._listeners:
             listener.join(GRACE)
-        return b"".join(bytes(said) for said in self._said)
+        return b"".join(bytes(said) for said in self._output)
 
 
 def _start_process(command: Sequence[str], environment: Mapping[str, str], folder: Path | None) -> subprocess.Popen[bytes]:

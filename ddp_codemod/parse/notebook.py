@@ -46,7 +46,7 @@ class NotebookSource(Source, frozen=True, dict=True):
     cells: tuple[Cell, ...]
     runs: tuple[Run, ...]
     programs: tuple[tuple[str, int, int], ...]  # which program each stretch of the text belongs to; "" is the notebook itself
-    left_out: tuple[tuple[str, Skipped], ...]  # the cells that could not be read, and why
+    skipped_cells: tuple[tuple[str, Skipped], ...]  # the cells that could not be read, and why
 
     def views(self) -> list[NotebookSource]:
         """A text for each program in it, the notebook's own first: all else is blank, so that offsets are the same."""
@@ -158,7 +158,7 @@ def read_notebook(source: Source) -> NotebookSource | Skipped:
     text: list[str] = []
     runs: list[Run] = []
     programs: list[tuple[str, int, int]] = []
-    left_out: list[tuple[str, Skipped]] = []
+    skipped_cells: list[tuple[str, Skipped]] = []
     shell: list[tuple[int, Command]] = []
     length = 0
     for number, cell in enumerate(cells):
@@ -169,7 +169,7 @@ def read_notebook(source: Source) -> NotebookSource | Skipped:
         try:
             parts = split_cell(cell.text, plain=bool(name))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as why:
-            left_out.append((cell.text, _skip_cell(source, cell, why)))
+            skipped_cells.append((cell.text, _skip_cell(source, cell, why)))
             continue
         start = length
         shell += [(number, command) for command in commands(cell.text, parts)]
@@ -194,7 +194,7 @@ def read_notebook(source: Source) -> NotebookSource | Skipped:
         programs.append((f"{SHELL}{count}", start, length))
     return NotebookSource(
         source.path, source.name, source.data, "".join(text), source.encoding, source, cells, tuple(runs), tuple(programs),
-        tuple(left_out),
+        tuple(skipped_cells),
     )  # fmt: skip
 
 

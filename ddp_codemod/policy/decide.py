@@ -65,7 +65,7 @@ def collect_sources(context: Context, use: Use, parameter: Parameter) -> tuple[a
         found += leaves
     if use.skip and not found:
         return None, [Value(module, call, OriginKind.PARTIAL)]
-    if use.own_init and not found:
+    if use.overrides_init and not found:
         return None, collect_sources(context, use.base, parameter)[1] if use.base else [Value(module, call, OriginKind.CLASS)]
     found = found or _collect_class_sources(context, use, parameter)
     omitted = Known(parameter.omitted_value) if parameter.omitted_value is not None else PlatformDefault()
@@ -109,12 +109,12 @@ def decide_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -
     if argument is None and parameter.omitted == "no-site" and all(leaf.kind in (OMITTED, "unknown") for leaf in leaves):
         return None
     made = start(context, use, parameter, argument, leaves, (text_of(context, leaf, parameter) for leaf in leaves))
-    left_out = all(leaf.kind == OMITTED for leaf in leaves)
-    never = unreachable(context, use) or explain_fake(context, use) or (explain_takers(context, use) if left_out else None)
+    is_omitted = all(leaf.kind == OMITTED for leaf in leaves)
+    never = unreachable(context, use) or explain_fake(context, use) or (explain_takers(context, use) if is_omitted else None)
     if never is not None:
         return made.keep(never)
-    if left_out and platform.fits(parameter.open_on):
-        if use.own_init:
+    if is_omitted and platform.fits(parameter.open_on):
+        if use.overrides_init:
             return made.keep(Reason.of("keep-class-open", parameter=parameter.name, origin=line_of(leaves[0])))
         return made.review(fix.id, open_reason(context, parameter))
     if (
@@ -127,11 +127,11 @@ def decide_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -
     if parameter.ignored is not None and use.surface.shown is not None and (why := assess_use(context, use)[1]) is not None:
         return made.keep(why)
     decided = decide_site(context, made, parameter, fix)
-    if decided.action is Action.EDIT and left_out:
+    if decided.action is Action.EDIT and is_omitted:
         decided = decide_omitted_backend(context, parameter, decided, fix)
     elif decided.action is Action.EDIT and is_group_invisible(context, use):
         decided = replace(decided, applicability=Applicability.UNSAFE, untraced=False)
-    if decided.action is Action.KEEP and parameter.needs_plugin and left_out:
+    if decided.action is Action.KEEP and parameter.needs_plugin and is_omitted:
         needed = platform.required_import
         if needed is not None and not context.tracer.resolver.project.mentioning(needed):
             choice = {"value": platform.backend.default, "needed": needed}
@@ -157,8 +157,8 @@ def decide_site(context: Context, made: Finding, parameter: Parameter, fix: Fix)
     platform, surface = context.platform, made.use.surface
     if len(left := drop_unlaunched_sources(context.facts, parameter, made.possible)) < len(made.possible):
         made = start(context, made.use, parameter, made.argument, left, (text_of(context, leaf, parameter) for leaf in left))
-    if (not_heeded := decide_if_ignored(context, made, parameter, fix)) is not None:
-        return not_heeded
+    if (ignored := decide_if_ignored(context, made, parameter, fix)) is not None:
+        return ignored
     changes, blocked = _plan_changes(context, parameter, list(made.possible))
     if parameter.foreign is not None and (changes or blocked):
         reason = Reason.of(

@@ -50,8 +50,8 @@ def _decide_omitted_value(context: Context, use: ConfiguredUse, parameter: Param
     made = start(context, use, parameter, None, [], [pick_default_backend(context, parameter)])
     if platform.fits(parameter.open_on):
         return made.review(fix.id, open_reason(context, parameter))
-    if (not_heeded := decide_if_ignored(context, made, parameter, fix)) is not None:
-        return not_heeded
+    if (ignored := decide_if_ignored(context, made, parameter, fix)) is not None:
+        return ignored
     named = platform.fits(parameter.named_on)
     if not named and (parameter.omitted != "platform-default" or not is_default_wrong(context, parameter)):
         return made.keep(Reason.of("keep-omitted", parameter=parameter.name))

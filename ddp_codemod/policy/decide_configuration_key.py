@@ -26,7 +26,7 @@ from ddp_codemod.sites.key_path_uses import KeyedUse
 
 def decide_configuration_key(context: Context, use: KeyedUse, parameter: Parameter, fix: Fix) -> Finding | None:
     """Decide about the value that the keys lead to; None where they lead to none."""
-    if use.left_out:
+    if use.lacks_key:
         return _decide_omitted_key(context, use, parameter, fix)
     leaves = _collect_sources(context, use)
     if not leaves:

@@ -27,7 +27,7 @@ from ddp_codemod.sites.surface_calls import Use
 
 def decide_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
     """Decide whether the call's list needs a handler that names the wanted backend; None where another call is passed it."""
-    if use.own_init:
+    if use.overrides_init:
         return None  # what the class passes on is a call of its own
     platform, handler = context.platform, parameter.handler
     assert handler is not None

@@ -39,7 +39,7 @@ NamedObject = tuple[Value, tuple[TextObject, bool]]
 def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
     """Decide about a call that names its object by a text; None where it names none that makes a process group."""
     assert parameter.objects is not None
-    if use.own_init:
+    if use.overrides_init:
         return None  # what it passes on is a call of its own
     argument, leaves = collect_sources(context, use, parameter)
     chosen = parameter.objects.chosen

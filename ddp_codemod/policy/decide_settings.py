@@ -25,7 +25,7 @@ def decide_settings(context: Context, use: Use, parameter: Parameter, fix: Fix) 
     """Decide whether the dictionary has to name the object with its backend; None where another call is passed it."""
     settings, platform = parameter.settings, context.platform
     assert settings is not None
-    if use.own_init:
+    if use.overrides_init:
         return None  # what the class passes on is a call of its own
     argument = use.argument(parameter)
     made = start(context, use, parameter, argument, [], [pick_default_backend(context, parameter)])

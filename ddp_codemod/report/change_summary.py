@@ -14,9 +14,9 @@ from ddp_codemod.report.view import View
 
 _MOST = 3  # kinds of change that are named
 _ALONG: dict[Meaning | None, str] = {  # said of what goes along
-    Meaning.IMPORT: "gist-import",
-    Meaning.UNUSED: "gist-unused",
-    Meaning.WARNING: "gist-warning",
+    Meaning.IMPORT: "change-import",
+    Meaning.UNUSED: "change-unused",
+    Meaning.WARNING: "change-warning",
 }
 _GLANCE = 40  # characters of two values that are read at a glance
 
@@ -26,15 +26,15 @@ def summarize_changes(view: View, made: Sequence[Edit]) -> str:
     leads = [edit for edit in leading_edits(made, view.survey) if not is_companion(edit)]
     counts = Counter(kind_of(view, edit) for edit in leads)
     chosen = {id(edit) for edit in leads}
-    beside = Counter(_ALONG.get(edit.reason.means, "gist-beside") for edit in made if id(edit) not in chosen)
+    beside = Counter(_ALONG.get(edit.reason.means, "change-beside") for edit in made if id(edit) not in chosen)
     if not counts:
         return ""
     if len(counts) == 1 and not beside:
         return next(iter(counts))
-    parts = [view.say("gist-part", what=what, n=n) for what, n in counts.most_common(_MOST)]
+    parts = [view.say("change-part", what=what, n=n) for what, n in counts.most_common(_MOST)]
     if rest := sum(n for _, n in counts.most_common()[_MOST:]):
-        parts.append(view.say("gist-part", what=view.say("gist-others"), n=rest))
-    parts += [view.say("gist-part", what=view.say(key), n=n) for key, n in beside.items()]
+        parts.append(view.say("change-part", what=view.say("change-others"), n=rest))
+    parts += [view.say("change-part", what=view.say(key), n=n) for key, n in beside.items()]
     return view.say("list-comma").join(parts)
 
 
@@ -43,7 +43,7 @@ def kind_of(view: View, edit: Edit) -> str:
     args = dict(edit.reason.args)
     value, wanted = args.get("value", ""), args.get("wanted", "")
     if value and wanted and value != wanted and len(value) + len(wanted) <= _GLANCE:
-        return view.say("gist-becomes", value=value, wanted=wanted)
+        return view.say("change-becomes", value=value, wanted=wanted)
     return _within(title_of(view, edit.rule)) or edit.rule
 
 

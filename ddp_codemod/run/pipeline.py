@@ -253,7 +253,7 @@ class Run:
                     and may_have_group(self.context, self.groups, use)
                 ):
                     finding = mark_unsafe(finding)
-                if finding.action is not Action.EDIT or use.own_init:  # what the class passes on is a call of its own
+                if finding.action is not Action.EDIT or use.overrides_init:  # what the class passes on is a call of its own
                     return finding
                 return finding.with_plugin(self.options.platform.required_import, use.module)
         return None

@@ -27,7 +27,7 @@ class ProgramReach:
         self._waiting: dict[Mention, list[tuple[Module, Def]]] = {}
         self._near: list[tuple[Module, ast.AST]] = []  # parts of the program's own file, which come first
         self._far: list[tuple[Module, ast.AST]] = []
-        self._taken: set[ast.AST] = set()
+        self._visited: set[ast.AST] = set()
         self._load_module(entry)
         for part in entry.tree.body if whole else ():
             if isinstance(part, DEFS):
@@ -66,8 +66,8 @@ class ProgramReach:
                 self._run_part(module, part)
 
     def _run_part(self, module: Module, part: ast.AST) -> None:
-        if part not in self._taken:
-            self._taken.add(part)
+        if part not in self._visited:
+            self._visited.add(part)
             (self._near if module is self.entry else self._far).append((module, part))
 
     def _note_mention(self, name: Mention) -> None:

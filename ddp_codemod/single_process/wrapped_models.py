@@ -27,7 +27,7 @@ class WrappedModels:
         for module, node in self.nodes:
             if isinstance(node, _FUNCTIONS):
                 self._functions.setdefault(node.name, []).append(Definition(module, node))
-        self._held: dict[Hashable, list[ast.stmt | None]] = {}  # by what statement; None: as an argument, or an attribute
+        self._users: dict[Hashable, list[ast.stmt | None]] = {}  # by what statement; None: as an argument, or an attribute
         self._items: dict[int, set[int | None]] = {}  # what functions return
         if any(self.is_wrap(module, node) for module, node in self.nodes):
             for _ in range(_ROUNDS):
@@ -38,10 +38,10 @@ class WrappedModels:
                     break
 
     def _count_values(self) -> int:
-        return sum(map(len, self._held.values())) + sum(map(len, self._items.values()))
+        return sum(map(len, self._users.values())) + sum(map(len, self._items.values()))
 
     def _add_value(self, key: Hashable, by: ast.stmt | None) -> None:
-        found = self._held.setdefault(key, [])
+        found = self._users.setdefault(key, [])
         if by not in found:
             found.append(by)
 
@@ -50,10 +50,10 @@ class WrappedModels:
         if isinstance(node, ast.Name):
             return any(
                 by is None or not self._is_used_before(module, node, by)
-                for by in self._held.get(self._key_of_name(module, node), ())
+                for by in self._users.get(self._key_of_name(module, node), ())
             )
         if isinstance(node, ast.Attribute):
-            return ("attribute", node.attr) in self._held
+            return ("attribute", node.attr) in self._users
         if isinstance(node, ast.Subscript):
             return self.holds(module, node.value)
         if isinstance(node, (ast.Tuple, ast.List)):

@@ -29,7 +29,7 @@ class FileTexts:
         self.lost: dict[str, Reason] = {}  # files that the system did not let us read
         self._bytes: dict[str, bytes] = {}
         self._mentions: dict[bytes, tuple[str, ...]] = {}
-        self._held: dict[tuple[str, re.Pattern[bytes]], bool] = {}
+        self._matches: dict[tuple[str, re.Pattern[bytes]], bool] = {}
 
     def data(self, name: str) -> bytes:
         """A file's bytes, kept for the run; b"" where it cannot be read, and the start of a file that is too large."""
@@ -110,6 +110,6 @@ class FileTexts:
     def holds(self, name: str, pattern: re.Pattern[bytes]) -> bool:
         """Whether a file's bytes hold what a pattern is about; asked once of each."""
         key = (name, pattern)
-        if key not in self._held:
-            self._held[key] = pattern.search(self.data(name)) is not None
-        return self._held[key]
+        if key not in self._matches:
+            self._matches[key] = pattern.search(self.data(name)) is not None
+        return self._matches[key]

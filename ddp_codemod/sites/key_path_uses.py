@@ -25,7 +25,7 @@ class KeyedUse(Struct, frozen=True, eq=False):
     call: Union[ast.expr, Entry, Option]
     surface: Surface
     rest: tuple[str, ...] = ()
-    left_out: bool = False  # the mapping of ``call`` does not have the last of the keys
+    lacks_key: bool = False  # the mapping of ``call`` does not have the last of the keys
 
 
 def find_key_path_uses(project: Project, surfaces: Iterable[Surface]) -> Iterator[KeyedUse]:
@@ -156,7 +156,7 @@ def _find_missing_keys(document: Document, surface: Surface, keys: tuple[str, ..
         if not document.at(keys, number):
             here = [entry for entry in beside if entry.document == number]
             place = next((entry for entry in here if document.may_add_below(entry)), here[0])
-            yield KeyedUse(document, place, surface, left_out=True)
+            yield KeyedUse(document, place, surface, lacks_key=True)
 
 
 def _find_uses_in_other_configs(project: Project, surface: Surface, keys: tuple[str, ...]) -> Iterator[KeyedUse]:

@@ -118,7 +118,7 @@ class Project(ImportRoots):
     def unread(self, name: str, wanted: Callable[[bytes], object]) -> None:
         """Name the first cell of a notebook that was not read, of those that the byte test wants."""
         source = self._read_notebook(name)
-        for cell, why in source.left_out if source else ():
+        for cell, why in source.skipped_cells if source else ():
             if wanted(cell.encode("utf-8", "replace")):
                 self.skipped.setdefault(name, why)
 

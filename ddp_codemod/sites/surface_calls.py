@@ -24,13 +24,13 @@ TARGET = next(key for key, inside in TARGETS.items() if not inside)  # and that 
 class Use(Struct, frozen=True, eq=False):
     """One call of a surface, or of a project class that derives from one.
 
-    Such a class may have an ``__init__`` of its own: then ``own_init`` is true, and ``base`` is its ``super().__init__(...)``.
+    Such a class may have an ``__init__`` of its own: then ``overrides_init`` is true, and ``base`` is its ``super().__init__(...)``.
     """
 
     module: Module
     call: ast.Call
     surface: Surface
-    own_init: bool = False
+    overrides_init: bool = False
     skip: int = 0  # arguments in front of the surface's own: ``partial(f, ...)`` has one; below 0: those that it lacks
     unknown_receiver: bool = False  # found by its name alone
     base: Use | None = None
@@ -162,11 +162,11 @@ class Finder:
             if isinstance(node, ast.Call) and last_name(node.func) == "__init__":
                 for called in self.resolver.resolve(own.module, node.func):
                     if isinstance(called, External) and self.surface(called.name.removesuffix(".__init__")) is use.surface:
-                        return replace(use, own_init=True, base=Use(own.module, node, use.surface))
+                        return replace(use, overrides_init=True, base=Use(own.module, node, use.surface))
                     around = called.module.parents.get(called.node) if isinstance(called, Definition) else None
                     if isinstance(called, Definition) and isinstance(around, ast.ClassDef) and depth < 5:
                         return self._resolve_base_initializer(use, Definition(called.module, around), depth + 1)
-        return replace(use, own_init=True)
+        return replace(use, overrides_init=True)
 
     def derived(self, module: Module) -> list[str]:
         """Names of the classes of a file that derive from a surface."""

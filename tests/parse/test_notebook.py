@@ -181,7 +181,7 @@ def test_what_is_no_notebook_is_skipped_by_name(text):
 def test_a_cell_that_is_no_python_is_left_out_and_named():
     book = read(notebook("a = 1", "print 'x'", "b = 1"))
     assert [ast.unparse(node) for node in ast.parse(book.text).body] == ["a = 1", "b = 1"]
-    ((cell, why),) = book.left_out
+    ((cell, why),) = book.skipped_cells
     assert cell == "print 'x'"
     assert why.reason.key == "skipped-cell"
     assert dict(why.reason.args)["line"] == "14"
@@ -201,7 +201,7 @@ def test_cells_that_are_programs_of_their_own():
 
 def test_a_program_of_its_own_has_no_magics():
     assert programs("%%writefile x.py\n!ls", "a") == [["a"]]
-    assert len(read(notebook("%%writefile x.py\n!ls", "a")).left_out) == 1
+    assert len(read(notebook("%%writefile x.py\n!ls", "a")).skipped_cells) == 1
 
 
 def test_the_views_of_a_notebook_have_its_offsets():
@@ -448,7 +448,7 @@ def test_an_edit_changes_its_cell_as_it_would_change_plain_text_and_nothing_else
 def test_a_value_between_magics_changes_alone(made, magics):
     cell = "\n".join(["%%time", *magics, "if 1:", *(f"    {magic}" for magic in magics), "    f('target')", *magics])
     text = made.text.replace("]}\n", ', {"cell_type": "code", "source": ' + json.dumps(cell.splitlines(True)) + "}]}\n")
-    assert read(text).left_out == ()
+    assert read(text).skipped_cells == ()
     assert written(text, "target", "it") == text.replace("target", "it")
 
 
