@@ -75,7 +75,7 @@ class Planner(Struct):
     missing: frozenset[str] = frozenset()  # names that the platform's packages do not have
     imports: Imports | None = None
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
-    _done: dict[Key, Edit] = field(default_factory=dict)
+    _plan: dict[Key, Edit] = field(default_factory=dict)
     _dropped: dict[Module, list[tuple[ast.expr, Key]]] = field(default_factory=dict)
     _arguments: dict[Module, list[tuple[ast.expr, Key]]] = field(default_factory=dict)
 
@@ -90,18 +90,18 @@ class Planner(Struct):
             self._remove_imports(module, dropped)
         for module, dropped in self._arguments.items():
             self._remove_imports(module, dropped, self.missing)
-        self._done = deduplicate_imports(self._done)
-        return Plan(settled, tuple(sorted(self._done.values(), key=lambda edit: (edit.name, edit.start, edit.end))))
+        self._plan = deduplicate_imports(self._plan)
+        return Plan(settled, tuple(sorted(self._plan.values(), key=lambda edit: (edit.name, edit.start, edit.end))))
 
     def _remove_imports(self, module: Module, dropped: list[tuple[ast.expr, Key]], missing: frozenset[str] | None = None) -> None:
         """Drop the imports that only the dropped expressions used; all edits that this takes become one group."""
         for unused in unused_imports.find_unused(module, [expression for expression, _ in dropped], self.reexported, missing):
-            keys = [key for expression, key in dropped if expression in unused.users and key in self._done]
+            keys = [key for expression, key in dropped if expression in unused.users and key in self._plan]
             if not keys:
                 continue
-            group = min(self._done[key].group for key in keys)
-            self._join_groups({self._done[key].group for key in keys}, group)
-            first = self._done[keys[0]]
+            group = min(self._plan[key].group for key in keys)
+            self._join_groups({self._plan[key].group for key in keys}, group)
+            first = self._plan[keys[0]]
             place = module.place(unused.statement)
             recipe = Recipe(REMOVE_IMPORT, (("name", unused.name),))
             reason = Reason.of("edit-unused-import", Meaning.UNUSED, name=unused.name)
@@ -122,7 +122,7 @@ class Planner(Struct):
                 return finding.review(finding.rule, edits)
             made.append(edits)
         for edits in made:
-            shared = {self._done[key].group for edit in edits if not is_import(edit) and (key := _build_key(edit)) in self._done}
+            shared = {self._plan[key].group for edit in edits if not is_import(edit) and (key := _build_key(edit)) in self._plan}
             if shared:  # the same change was made for another site: what this one needs beside it belongs to it as well
                 self._join_groups(shared, min(shared))
             for edit in edits:
@@ -133,15 +133,15 @@ class Planner(Struct):
         """Make one group of several."""
         if joined == {group}:
             return
-        for key, edit in self._done.items():
+        for key, edit in self._plan.items():
             if joined & set(edit.groups):
                 own, *also = dict.fromkeys(group if number in joined else number for number in edit.groups)
-                self._done[key] = replace(edit, group=own, also=tuple(also))
+                self._plan[key] = replace(edit, group=own, also=tuple(also))
 
     def _keep(self, edit: Edit) -> None:
         key = _build_key(edit)
-        known = self._done.get(key)
-        self._done[key] = edit if known is None else merge_edits(known, edit)
+        known = self._plan.get(key)
+        self._plan[key] = edit if known is None else merge_edits(known, edit)
 
     def _make_edits(self, finding: Finding, change: Change) -> list[Edit] | Reason:
         module: Tree = change.leaf.module if isinstance(change, NewText) else change.module

@@ -89,7 +89,8 @@ def list_places(view: View, where: Sequence[tuple[str, int]], endless: bool = Fa
     )
     left = max(len(where) - most, 0)
     if left:
-        named = view.say("screen-more-than" if endless else "screen-more", places=named, n=left)
+        key = "screen-more" if any(line for _, line in where) else "screen-more-files"
+        named = view.say("screen-more-than" if endless else key, places=named, n=left)
     return Listed([named] if named else [], left)
 
 

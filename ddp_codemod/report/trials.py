@@ -42,10 +42,9 @@ def _format_attempt(tried: TrialResult, lang: str, ink: Ink, command: Command, v
     state = ink(text(f"verify-{tried.state}", lang), _COLOURS[tried.state])
     head = "    " + text("verify-tried", lang, launch=tried.launch, n=tried.ranks, state=state)
     if tried.state == "passed":
-        return [head + "  " + ", ".join(f"{name} {seconds:.2f} s" for name, seconds in tried.steps if name != "import")]
+        return [head + "  " + _format_steps(tried, lang)]
     if tried.state == "elsewhere":
-        steps = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in tried.steps if name != "import")
-        return [head + "  " + text("verify-elsewhere-said", lang, url=tried.error), "        " + steps]
+        return [head + "  " + text("verify-elsewhere-said", lang, url=tried.error), "        " + _format_steps(tried, lang)]
     if tried.state == "skipped":
         return [head + "  " + text("verify-lacking", lang, what=tried.error)]
     block = [head, "        " + shorten_text(tried.error, 160)]
@@ -58,6 +57,12 @@ def _format_attempt(tried: TrialResult, lang: str, ink: Ink, command: Command, v
     if verbose or tried.state == "hung":
         block += ["        | " + line for line in tried.output.splitlines()[-60:]]
     return block
+
+
+def _format_steps(tried: TrialResult, lang: str) -> str:
+    """What a trial did, and how long each step took."""
+    names = {"form": text("verify-create", lang)}
+    return ", ".join(f"{names.get(name, name)} {seconds:.2f} s" for name, seconds in tried.steps if name != "import")
 
 
 def encode_trials(

@@ -114,6 +114,7 @@ def test_a_list_whose_end_is_not_known_says_so() -> None:
     assert list_places(view(), where, endless=True).lines == ["a.py:1, 2, 3 and more than 6 other lines"]
     assert list_places(view(), where[:3]).lines == ["a.py:1, 2, 3"]
     assert list_places(view(), []).lines == []
+    assert list_places(view(), [(f"{name}.py", 0) for name in "abcde"]).lines == ["a.py, b.py, c.py and 2 more files"]
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
