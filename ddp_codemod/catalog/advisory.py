@@ -63,6 +63,8 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     # only where the number that is passed goes to a name of which a test is seen: "no": to none, or none is; "several": code runs for
     # more than 1 alone; "none": some runs for 0 alone
     tested: Literal["", "no", "several", "none"] = ""
+    # "omitted": surfaces of classes; a call that is of none of them counts where its first argument is such a class, or lists one
+    classes: tuple[Name, ...] = ()
     commands: tuple[Name, ...] = ()  # programs that launch files start
     without: tuple[Name, ...] = ()  # "option": others, or texts, beside which it says nothing
 

@@ -21,6 +21,7 @@ from ddp_codemod.impact.unsynchronized_models import find_ungrouped_tests, find_
 from ddp_codemod.impact.usage_names import find_comparisons, find_instances, has_item_call, is_list_item, is_option, is_text
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.policy.findings import Context
+from ddp_codemod.policy.parser_classes import is_about_classes
 from ddp_codemod.sites.aliases import aliases_of
 from ddp_codemod.sites.entities import Definition
 
@@ -185,7 +186,9 @@ def _narrow_call(context: Context, pattern: Pattern, module: Module, call: ast.C
     argument = find_argument(call, pattern.argument or "", pattern.position)
     if pattern.argument_is == "omitted":
         spread = any(isinstance(part, ast.Starred) for part in call.args) or any(part.arg is None for part in call.keywords)
-        return Hit(module, call) if argument is None and not spread else None
+        if argument is not None or spread or (pattern.classes and not is_about_classes(context, module, call, pattern.classes)):
+            return None
+        return Hit(module, call)
     if argument is None:
         return None
     if pattern.argument_is == "uneven":

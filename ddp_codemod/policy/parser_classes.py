@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
 from msgspec import Struct
 
@@ -43,6 +44,17 @@ def find_likely_class(context: Context, module: Module, argument: ast.expr, fiel
             if any(part in name.rpartition(".")[2] for part in fields.like):
                 return name
     return None
+
+
+def is_about_classes(context: Context, module: Module, call: ast.Call, surfaces: Collection[str]) -> bool:
+    """Whether a call creates an object of a class of one of the surfaces, or its first argument is such a class or lists one."""
+    resolver, finder = context.tracer.resolver, context.tracer.finder
+    given = [*resolver.resolve(module, call.func), *(_resolve_argument(context, module, call.args[0]) if call.args else ())]
+    names = {one.name for one in given if isinstance(one, External)}
+    for one in given:
+        if isinstance(one, Definition) and isinstance(one.node, ast.ClassDef):
+            names |= set(resolver.external_bases(one.module, one.node))
+    return any((surface := finder.surface(name)) is not None and surface.id in surfaces for name in names)
 
 
 def _resolve_argument(context: Context, module: Module, argument: ast.expr) -> list[Entity]:
