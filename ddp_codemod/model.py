@@ -281,6 +281,7 @@ class Survey(Struct, frozen=True):
     unreached: tuple[
         str, ...
     ] = ()  # files that use a device the platform lacks, in code that no training entry reaches: left alone
+    unfollowed: tuple[Place, ...] = ()  # what training loads by a name that only the run knows, where such files could be meant
     without_entry_point: int = 0  # the same where no program makes a group, so that no training entry is known
     devices: Devices | None = None
     excluded: int = 0  # files under the paths that pyproject.toml omits

@@ -16,10 +16,12 @@ from ddp_codemod.dataflow.values import ValueSet
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.impact.advisories import PortedProject, collect_notes, format_advice
 from ddp_codemod.impact.rewrites import rewrite_hit
+from ddp_codemod.impact.unfollowed_loads import find_unfollowed_loads
 from ddp_codemod.impact.usage import Hit
-from ddp_codemod.model import Action, Advisory, Applicability
+from ddp_codemod.model import Action, Advisory, Applicability, Place
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Change, DroppedArgument, Finding, Insertions
+from ddp_codemod.sites.computed_lookups import ComputedLookups
 from ddp_codemod.sites.config_loaded_names import ConfigLoadedNames
 from ddp_codemod.sites.reachability import ReachableCode, find_entries, is_started
 from ddp_codemod.sites.scopes import scope_of
@@ -49,10 +51,11 @@ class AdviceEditor(Struct, dict=True):
             node for advice, _, changes in found if not _is_independent(advice) for node in map(_get_changed_node, changes)
         }
         starts |= {hit.argument for advice, hit, _ in found if not _is_independent(advice) and hit.argument is not None}
+        listed_calls = {hit.node for advice, hit, changes in found if not (changes or _is_independent(advice))}
         for advice, hit, changes in found:
             if self.covers(hit) or not (changes or advice.level == "review"):
                 continue
-            if _is_about_sources(advice) and hit.node in starts:
+            if _is_about_sources(advice) and (hit.node in starts or hit.module.parents.get(hit.node) in listed_calls):
                 continue  # what takes the value leads here too, and says more
             if _is_independent(advice) and hit.argument in starts:
                 continue  # the number is one at least, where it is asked for
@@ -125,6 +128,13 @@ class AdviceEditor(Struct, dict=True):
             sorted(self.whole.imports.project.files_using_device(device.replaces) & (self.writable - self._reached_files))
         )
 
+    def unfollowed(self) -> tuple[Place, ...]:
+        """What training loads by names that are only known when it runs, where files that use the device could be meant."""
+        if not self.unreached():
+            return ()
+        reached = self._reached_files
+        return tuple(find_unfollowed_loads(self.whole.context, reached & self.writable, self._is_run, reached))
+
     def without_entry_point(self) -> int:
         """The files that name it where no training entry is known: no program makes a group or trains."""
         device = self.whole.context.platform.device
@@ -181,10 +191,13 @@ class AdviceEditor(Struct, dict=True):
 
     @cached_property
     def _loaded_files(self) -> tuple[set[str], set[str]]:
-        """The files that training reaches, and the names in settings by which some of them are loaded."""
+        """The files that training reaches, and the names in settings, and of look-ups, by which some of their code is loaded."""
         imports = self.whole.imports
         loaders = {name for idioms in self.whole.context.rules.idioms for name in idioms.loaders}
-        return ConfigLoadedNames(imports.project, loaders).loaded(imports.below(self._programs) | self.started, imports.below)
+        files, names = ConfigLoadedNames(imports.project, loaders).loaded(
+            imports.below(self._programs) | self.started, imports.below
+        )
+        return files, names | ComputedLookups(imports.project).names(files)
 
     def _is_run(self, module: Module, node: ast.AST) -> bool:
         return self._reach.runs(module, node)
@@ -214,7 +227,7 @@ def _is_about_running_code(advice: Advice) -> bool:
 
 
 def _is_about_sources(advice: Advice) -> bool:
-    return advice.pattern is not None and advice.pattern.use in ("assigned", "handed")
+    return advice.pattern is not None and advice.pattern.use in ("assigned", "handed", "rest")
 
 
 def _is_independent(advice: Advice) -> bool:

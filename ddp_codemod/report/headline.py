@@ -116,6 +116,8 @@ def _format_completion(view: View) -> str:
         return view.say("summary-open", n=open_)
     notes = len(view.survey.advisories)
     key = "summary-complete-training" if view.survey.unreached else "summary-complete"  # what else uses the device stays as it is
+    if view.survey.unfollowed or view.survey.without_entry_point:
+        key = "summary-complete-seen"  # code that was not looked at may run
     return view.say(f"{key}-notes" if notes else key, n=notes)
 
 
@@ -138,6 +140,9 @@ def report_exclusions(view: View) -> list[str]:
         lines += view.folded(view.say("summary-ignored", n=survey.ignored), 0, 2)
     if survey.hidden:
         lines += view.folded(view.say("summary-hidden", n=survey.hidden), 0, 2)
+    if survey.unfollowed:
+        which = name_first(view, dict.fromkeys(map(view.where, survey.unfollowed)))
+        lines += view.folded(view.say("summary-unfollowed", n=len(survey.unfollowed), which=which), 0, 2)
     if survey.unreached:
         files = name_first(view, map(view.path, survey.unreached), len(survey.unreached) if view.verbose else NAMED)
         lines += view.folded(format_device_count(view, "summary-unreached", len(survey.unreached), files), 0, 2)

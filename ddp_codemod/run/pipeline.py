@@ -151,7 +151,8 @@ class Run:
         notes = (*noted, *about_devices, *pins.notes)
         advisories = tuple(note for note in notes if not (note.name and options.scope.ignores_in(note.name, {note.rule})))
         left = tuple(find_uncovered_mentions(self.context, decisions, edits, advisories, self.limits, asking)) if asking else ()
-        names |= {one.place.name for one in left}
+        unfollowed = adapter.unfollowed()
+        names |= {one.place.name for one in left} | {place.name for place in unfollowed}
         every = {one.name: one for one in self.context.tracer.list_unfinished_files()} | self.project.skipped
         every |= self.left_unread(self.project.lost, self.project.unfit)  # these were read for their values only
         skipped = (one for one in every.values() if not self.limits.excludes(one.name))
@@ -168,6 +169,7 @@ class Run:
             unaccounted=left,
             excluded=sum(self.limits.covers(name) and self.limits.is_excluded_by_config(name) for name in self.project.names),
             unreached=adapter.unreached(),
+            unfollowed=unfollowed,
             without_entry_point=adapter.without_entry_point(),
             devices=self._find_devices(adapter, vendor is None),
             unstated=tuple(sorted(self.versions.open)),

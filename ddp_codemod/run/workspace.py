@@ -106,6 +106,7 @@ def join_surveys(surveys: Sequence[Survey]) -> Survey:
         files_seen=sum(found.files_seen for found in surveys),
         ignored=sum(found.ignored for found in surveys),
         unreached=tuple(sorted({name for one in surveys for name in one.unreached})),
+        unfollowed=tuple(place for one in surveys for place in one.unfollowed),
         without_entry_point=sum(one.without_entry_point for one in surveys),
         devices=_join_devices(surveys),
         excluded=sum(found.excluded for found in surveys),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from posixpath import join, normpath
 
 from ddp_codemod.sites.project import Project
 
@@ -18,6 +19,7 @@ BY_NAME = re.compile(
     rb"""\b(?:import_module|__import__)\s*\(\s*(?P<own>__(?:name|package)__\s*\+\s*)?[fFrRbBuU]*"""
     rb"""(?P<quote>["'])(?P<begin>\{__(?:name|package)__\})?(?P<text>[.\w]*)(?P<rest>[^"'\n]*)(?P=quote)\s*(?P<whole>[,)])?"""
 )
+_RUN_FILE = re.compile(rb"""\b(?:exec|execfile|run_path)\s*\((?:\s*compile\s*\()?(?:\s*open\s*\()?\s*["']([\w./-]+\.py)["']""")
 _LISTING = re.compile(rb"\b(?:listdir|scandir|i?glob|iterdir|walk|iter_modules|walk_packages)\b")
 _OWN_PLACE = re.compile(rb"\b__(?:file|path)__\b")
 WORD = re.compile(rb"(?:^|,|\()[\s\\]*(?:#[^\n]*\n\s*)*([.\w]+)")
@@ -70,6 +72,18 @@ class Imports:
     def _find_imports(self, name: str) -> Iterator[str]:
         yield from self._find_stated_imports(name)
         yield from self._find_named_imports(name)
+        yield from self._find_run_files_by_path(name)
+
+    def _find_run_files_by_path(self, name: str) -> Iterator[str]:
+        """What a file runs by a path that is written out, from its own folder or the project's: ``exec(open("settings.py").read())``."""
+        for path in _RUN_FILE.findall(self.project.data(name)):
+            for folder in dict.fromkeys((name.rpartition("/")[0], "")):
+                if (file := normpath(join(folder, path.decode("ascii", "replace")))) in self._names:
+                    yield file
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(self.project.names)
 
     def _find_stated_imports(self, name: str) -> Iterator[str]:
         """What the import statements of a file mean."""

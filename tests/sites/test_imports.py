@@ -129,3 +129,20 @@ def test_statements_are_those_that_a_look_at_the_start_of_every_line_finds(parts
     data = "".join(parts).encode()
     slow = re.compile(b"^" + IMPORT.pattern, re.M)
     assert [found.span() for found in find_import_statements(data)] == [found.span() for found in slow.finditer(data)]
+
+
+@pytest.mark.parametrize(
+    ("text", "imported"),
+    [
+        ("exec(open('b.py').read())", {"b.py"}),
+        ('exec(compile(open("p/c.py").read(), "c", "exec"))', {"p/c.py"}),
+        ("runpy.run_path('./b.py')", {"b.py"}),
+        ("exec(open(sys.argv[1]).read())", set()),
+        ("run(open('b.py').read())", set()),
+        ("cursor.execute('b.py')", set()),
+        ("exec(open('../b.py').read())", set()),
+    ],
+)
+def test_a_file_that_is_run_by_its_path(tmp_path: Path, text: str, imported: set[str]) -> None:
+    files = {"a.py": f"{text}\n", "b.py": "", "p/__init__.py": "", "p/c.py": ""}
+    assert imports(tmp_path, files).of_file("a.py") == imported
