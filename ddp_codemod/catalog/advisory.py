@@ -15,7 +15,7 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     names: tuple[Name, ...] = ()  # qualified names that are called, a class also by one that derives from it ...
     methods: tuple[Name, ...] = ()  # ... or methods of whatever object ...
     keywords: tuple[Name, ...] = ()  # ... or anything that takes such an argument; with names, calls of these
-    below: Name | None = None  # ... or, with use = "named", every qualified name below this one
+    below: Name | None = None  # ... or, with use = "named", every qualified name that starts with this one ...
     attributes: tuple[Name, ...] = ()  # ... or attributes of whatever object that are read
     # "called"; "named": mentioned anywhere; "required": an assertion about it, or a test that raises or leaves; "instance": asked
     # for with isinstance; "compared": what it gives is compared with one of ``texts``; "set": it gets a value
@@ -34,10 +34,11 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     # the ranks of a group that is made all the same train without each other; "alone": such a test, in whose branch alone one of
     # ``names`` makes the group, in code that speaks of one of ``texts``, which a launcher supplies;
     # "annotated": one of the types ``names``, a Literal, lists ``device`` among nothing but ``texts``;
-    # "entry": a mapping holds a list under a key of ``within``, in a file that mentions one of ``names``
+    # "entry": a mapping holds a list under a key of ``within``, in a file that mentions one of ``names``;
+    # "rest": names below ``below`` that no other advice for the platform is about, where they are more than a type or a test
     use: Literal[
         "called", "named", "required", "instance", "compared", "set", "imported", "text", "asked", "configured", "assigned", "option",
-        "gate", "stated", "handed", "divisor", "apart", "alone", "entry", "annotated",
+        "gate", "stated", "handed", "divisor", "apart", "alone", "entry", "annotated", "rest",
     ] = "called"  # fmt: skip
     argument: str | None = None
     position: int | None = None
@@ -66,7 +67,9 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     # "omitted": surfaces of classes; a call that is of none of them counts where its first argument is such a class, or lists one
     classes: tuple[Name, ...] = ()
     commands: tuple[Name, ...] = ()  # programs that launch files start
-    without: tuple[Name, ...] = ()  # "option": others, or texts, beside which it says nothing
+    # "option": others, or texts, beside which it says nothing; "rest": names that it does not mean, with all that is below them;
+    # of methods, functions in which they only hand on what they are asked for; "handed": calls that go on without the device
+    without: tuple[Name, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a pattern that finds nothing (ValueError)."""
@@ -81,7 +84,8 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
     # "drop-argument"; "guard-statement": under ``condition``; "conditional-value": the argument, else ``otherwise``;
     # "at-least": never less than ``otherwise``; "launched-count": where the number is 0, what the variable ``value`` says, or
     # ``otherwise``; "either-module": the function of this module under the condition, else of the package itself; "to-device": ``x.cuda(a)`` becomes ``x.to(a if condition else otherwise)``;
-    # "argument-unless": the call under the condition, else its first argument; "conditional-call": the call, else ``otherwise``, in
+    # "argument-unless": the call under the condition, else its first argument; "receiver-unless": else what its method is of;
+    # "conditional-call": the call, else ``otherwise``, in
     # which PACKAGE is how the file writes the package; "not-required": a demand that is taken out, or made
     # only under the condition. Of the platform's own device (Platform.device):
     # "own-module": the same function of its module; "own-method": the method or attribute of its name, ``value`` with DEVICE in it;
@@ -91,7 +95,7 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
     # "other-function": ``otherwise`` of the package is called, with the same arguments
     recipe: Literal[
         "drop-argument", "guard-statement", "conditional-value", "at-least", "launched-count", "either-module", "to-device",
-        "argument-unless", "conditional-call", "not-required", "own-module", "own-method", "own-name", "own-text", "own-choice",
+        "argument-unless", "receiver-unless", "conditional-call", "not-required", "own-module", "own-method", "own-name", "own-text", "own-choice",
         "own-argument", "other-type", "other-function",
     ]  # fmt: skip
     # "other-type": the last word of a type, or of what casts to it, and what takes its place

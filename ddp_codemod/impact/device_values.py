@@ -16,6 +16,8 @@ from ddp_codemod.sites.scopes import bindings, owner_scope, scope_of
 
 def is_device(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
     """Whether an argument is the device that a pattern asks for, by its name or by what its number is called."""
+    if pattern.ranks and isinstance(argument, ast.Constant) and type(argument.value) is int:
+        return True
     if last_name(argument) in pattern.ranks:
         return not _is_known_device(context, module, argument)
     if "." in pattern.device and any(

@@ -69,6 +69,11 @@ def _make_pieces(hit: Hit, rewrite: Rewrite) -> list[Piece]:
         if len(node.args) != 1 or not isinstance(node.args[0], (ast.Name, ast.Attribute)):
             return []
         return _make_conditional(module, node, condition, module.text(node.args[0]))
+    if rewrite.recipe == "receiver-unless":
+        of = node.func.value if isinstance(node.func, ast.Attribute) else None
+        if node.args or node.keywords or not isinstance(of, (ast.Name, ast.Attribute)):
+            return []
+        return _make_conditional(module, node, condition, module.text(of))
     if rewrite.recipe == "conditional-call":
         return _replace_call(module, node, condition, rewrite.otherwise.replace("PACKAGE", PACKAGE))
     return _rewrite_to_device(module, node, rewrite, condition)

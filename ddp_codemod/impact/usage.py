@@ -16,6 +16,7 @@ from ddp_codemod.impact import usage_device
 from ddp_codemod.impact.derived_classes import find_derived_calls, find_listed_entries
 from ddp_codemod.impact.device_values import is_device, is_device_choice, number_of
 from ddp_codemod.impact.divisors import find_divisors, find_remainders
+from ddp_codemod.impact.other_device_names import find_other_names
 from ddp_codemod.impact.tensor_types import find_given_types
 from ddp_codemod.impact.unsynchronized_models import find_ungrouped_tests, find_unsynchronized_tests
 from ddp_codemod.impact.usage_names import find_comparisons, find_instances, has_item_call, is_list_item, is_option, is_text
@@ -50,6 +51,8 @@ def find_hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _
         gates, resolver = context.facts.gates, context.tracer.resolver
         asked = (call for call in _find_calls(context, pattern, module) if gates.holds(resolver, module, call))
         yield from (Hit(module, call, call) for call in asked)
+    elif pattern.use == "rest":
+        yield from (Hit(module, node) for node in find_other_names(context, pattern, module))
     elif pattern.below is not None:
         yield from (Hit(module, node) for node in usage_device.find_names_below(context, pattern, module))
     elif pattern.attributes:
@@ -131,8 +134,14 @@ def _find_calls(context: Context, pattern: Pattern, module: Module) -> list[ast.
         for call in table.get(method, ()):
             known = context.tracer.resolver.resolve(module, call.func) if isinstance(call.func, ast.Attribute) else []
             if isinstance(call.func, ast.Attribute) and not any(isinstance(entity, Definition) for entity in known):
-                found.append(call)  # no method of the project's own
+                if not _is_inside(module, call, pattern.without):
+                    found.append(call)  # no method of the project's own
     return sorted(found, key=lambda call: (call.lineno, call.col_offset))
+
+
+def _is_inside(module: Module, node: ast.AST, functions: tuple[str, ...]) -> bool:
+    """Whether a place stands in a function of one of the names."""
+    return bool(functions) and any(getattr(around, "name", None) in functions for around in module.ancestors(node))
 
 
 def _find_subclass_calls(context: Context, wanted: set[str], last: set[str], module: Module) -> Iterator[ast.Call]:

@@ -105,7 +105,7 @@ def find_device_arguments(context: Context, pattern: Pattern, module: Module) ->
             called = last_name(call.func)
             of_text = isinstance(call.func, ast.Attribute) and called in _OF_TEXTS
             asked_for = called in getters and node in call.args[:1]  # the key of an entry, and no default of one
-            if called in quiet or of_text or asked_for:
+            if called in quiet or called in pattern.without or of_text or asked_for:
                 continue
             if not any(isinstance(one, Definition) for one in context.tracer.resolver.resolve(module, call.func)):
                 yield node  # what the project's own functions do with it is followed from where they do it
