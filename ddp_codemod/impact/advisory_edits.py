@@ -180,7 +180,8 @@ class AdviceEditor(Struct, dict=True):
     def _group_files(self) -> Iterator[str]:
         """The files that make a group on the platform, by code that runs there."""
         project, facts, calls = self.whole.imports.project, self.whole.context.facts, self.whole.switches.calls
-        for module in (module for name in sorted(self.whole.switches.groups) for module in project.programs(name)):
+        programs = set(self.whole.switches.groups).intersection(project.names)  # a file of settings may choose one too
+        for module in (module for name in sorted(programs) for module in project.programs(name)):
             made = (call for call in module.nodes.get(ast.Call, ()) if call in calls)
             if any(facts.unreachable(module, call) is None and self._is_run(module, call) for call in made):
                 yield module.name

@@ -60,3 +60,17 @@ def test_two_ranks_are_alone_and_it_is_said(tmp_path: Path) -> None:
 )
 def test_nothing_is_said(tmp_path: Path, platform: str, test: str) -> None:
     assert listed(tmp_path, platform, test) == []
+
+
+def test_a_file_of_settings_that_chooses_the_strategy_is_not_read_as_a_program(tmp_path: Path) -> None:
+    (tmp_path / "trainer.yaml").write_text(
+        "defaults:\n  - default\n_target_: lightning.pytorch.Trainer\nstrategy: ddp\ndevices: 4\n", "utf-8"
+    )
+    train = "import hydra\nimport lightning\nimport torch\nfrom omegaconf import OmegaConf\n\ntrainer = hydra.utils.instantiate(OmegaConf.load('trainer.yaml'))\n"
+    wrap = "if torch.cuda.is_available():\n    model = torch.nn.parallel.DistributedDataParallel(model)\ntrainer.fit(model)\n"
+    (tmp_path / "train.py").write_text(train + wrap, "utf-8")
+    found = survey(Options((tmp_path,), RULES.platforms["cpu"], RULES, root=tmp_path))
+    assert (found.skipped, [one.place.name for one in found.decisions if one.surface == "lightning.Trainer"]) == (
+        (),
+        ["trainer.yaml"],
+    )
