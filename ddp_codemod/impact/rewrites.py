@@ -11,6 +11,7 @@ from ddp_codemod.impact.device_values import has_text_prefix
 from ddp_codemod.impact.replace_function import replace_function
 from ddp_codemod.impact.target_device import rewrite_for_device
 from ddp_codemod.impact.usage import Hit
+from ddp_codemod.impact.widened_tests import widen_test
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import PACKAGE, Change, Context, DroppedArgument, Insertions
 
@@ -35,6 +36,9 @@ def rewrite_hit(context: Context, advice: Advice, hit: Hit, alone: bool = True) 
     if rewrite.recipe == "not-required":
         assert advice.pattern is not None
         return relax_requirement(context, advice.pattern, rewrite.package, rewrite.condition, hit)
+    if rewrite.recipe == "or-in-group":
+        assert advice.pattern is not None
+        return widen_test(context, advice.pattern, rewrite, hit)
     if rewrite.recipe == "other-function":
         return replace_function(context, rewrite, hit)
     if rewrite.recipe == "either-module":

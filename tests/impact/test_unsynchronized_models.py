@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.catalog.load import load
+from ddp_codemod.cli import main
+from ddp_codemod.model import Action
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 
@@ -74,3 +76,74 @@ def test_a_file_of_settings_that_chooses_the_strategy_is_not_read_as_a_program(t
         (),
         ["trainer.yaml"],
     )
+
+
+WRAPPED = """import os
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+rank = int(os.environ["RANK"])
+dist.init_process_group("gloo", init_method="file://" + os.path.abspath("store"), rank=rank, world_size=2)
+torch.manual_seed(dist.get_rank())
+data = torch.randn(4, 1)
+torch.manual_seed(0)
+net = torch.nn.Linear(1, 1)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+{wrap}
+ddp(data).sum().backward()
+open(f"out-{dist.get_rank()}", "w").write(str([float(one.grad.sum()) for one in net.parameters()]))
+"""
+BRANCH = """if torch.cuda.is_available():
+    use_ddp = True
+    ddp = DDP(net, device_ids=[device], output_device=device, broadcast_buffers=False)
+else:
+    use_ddp = False
+    ddp = net
+"""
+
+
+def edited(root: Path, wrap: str) -> str:
+    (root / "pyproject.toml").touch()
+    (root / "train.py").write_text(WRAPPED.replace("{wrap}", wrap), "utf-8")
+    main(["apply", "--unsafe", "--platform", "cpu", "--no-cache", str(root)])
+    return (root / "train.py").read_text("utf-8")
+
+
+def gradients(root: Path) -> list[str]:
+    started = [
+        subprocess.Popen([sys.executable, "train.py"], cwd=root, env={**os.environ, "RANK": rank, "WORLD_SIZE": "2"})
+        for rank in "01"
+    ]
+    assert [one.wait(120) for one in started] == [0, 0]
+    return [(root / f"out-{rank}").read_text() for rank in "01"]
+
+
+def test_a_model_that_only_a_gpu_would_wrap_learns_the_same_on_both_ranks(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(WRAPPED.replace("{wrap}", BRANCH), "utf-8")
+    apart = gradients(tmp_path)
+    assert apart[0] != apart[1]
+    for left in ("store", "out-0", "out-1"):
+        (tmp_path / left).unlink(missing_ok=True)
+    assert "if torch.cuda.is_available() or torch.distributed.is_initialized():\n" in edited(tmp_path, BRANCH)
+    together = gradients(tmp_path)
+    assert together[0] == together[1]
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        BRANCH.replace("is_available():", "is_available() and use:"),  # asks for more
+        BRANCH.replace("use_ddp = True", "print(device)"),  # does something else
+        BRANCH.replace("DDP(net, ", "DDP(net.cuda(), "),
+        BRANCH.replace("device_ids=[device]", "**options"),
+        BRANCH.replace("device_ids=[device]", "process_group=make(device)"),
+        "ddp = DDP(net, device_ids=[device]) if torch.cuda.is_available() else net\n",
+        BRANCH.replace("torch.cuda.is_available()", "torch.cuda.device_count() > 1"),
+    ],
+)
+def test_what_does_more_is_left_to_a_person(tmp_path: Path, wrap: str) -> None:
+    assert "is_initialized" not in edited(tmp_path, wrap)
+    found = survey(Options((tmp_path,), RULES.platforms["cpu"], RULES, root=tmp_path))
+    assert [one.action for one in found.decisions if one.surface == "device-apart"] == [Action.REVIEW]
