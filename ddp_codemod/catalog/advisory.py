@@ -86,7 +86,7 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
     # ``otherwise``; "either-module": the function of this module under the condition, else of the package itself; "to-device": ``x.cuda(a)`` becomes ``x.to(a if condition else otherwise)``;
     # "argument-unless": the call under the condition, else its first argument; "receiver-unless": else what its method is of;
     # "or-in-group": a test holds under the condition too, where its branch only wraps a model, without the arguments ``drops`` unless
-    # ``value`` holds; "conditional-call": the call, else ``otherwise``, in
+    # ``value`` holds; "idle-stream": the call, else ``otherwise``, where nothing else is done with what it makes; "conditional-call": the call, else ``otherwise``, in
     # which PACKAGE is how the file writes the package; "not-required": a demand that is taken out, or made
     # only under the condition. Of the platform's own device (Platform.device):
     # "own-module": the same function of its module; "own-method": the method or attribute of its name, ``value`` with DEVICE in it;
@@ -96,7 +96,7 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
     # "other-function": ``otherwise`` of the package is called, with the same arguments
     recipe: Literal[
         "drop-argument", "guard-statement", "conditional-value", "at-least", "launched-count", "either-module", "to-device",
-        "argument-unless", "receiver-unless", "or-in-group", "conditional-call", "not-required", "own-module", "own-method", "own-name", "own-text", "own-choice",
+        "argument-unless", "receiver-unless", "or-in-group", "idle-stream", "conditional-call", "not-required", "own-module", "own-method", "own-name", "own-text", "own-choice",
         "own-argument", "other-type", "other-function",
     ]  # fmt: skip
     # "other-type": the last word of a type, or of what casts to it, and what takes its place
@@ -107,8 +107,14 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
     method: str = ""  # "to-device": the method that takes its place
     value: str = ""  # "to-device": what is passed where the old call passed nothing; "launched-count": the variable
     applicability: Literal["safe", "unsafe"] = "unsafe"
+    # "guard-statement": methods by which a statement only waits for a stream, whose call stands in it; "idle-stream": the same, for a
+    # new stream, and what enters one, while ``of`` gives the current one
+    waits: tuple[Name, ...] = ()
+    enters: tuple[Name, ...] = ()
     drops: tuple[Name, ...] = ()  # "or-in-group": arguments of the call that wraps the model
-    of: tuple[Name, ...] = ()  # drop-argument: the backends that the argument is for, where a portable condition may ask for them
+    of: tuple[
+        Name, ...
+    ] = ()  # "drop-argument": the backends that the argument is for, where a portable condition may ask for them
 
 
 class AdviceExample(RuleEntry, frozen=True, kw_only=True):

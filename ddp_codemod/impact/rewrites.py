@@ -8,6 +8,7 @@ from ddp_codemod.catalog.advisory import Advice, Rewrite
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.impact.device_requirements import relax_requirement
 from ddp_codemod.impact.device_values import has_text_prefix
+from ddp_codemod.impact.idle_streams import find_waiting_statement, is_idle
 from ddp_codemod.impact.replace_function import replace_function
 from ddp_codemod.impact.target_device import rewrite_for_device
 from ddp_codemod.impact.usage import Hit
@@ -49,6 +50,11 @@ def rewrite_hit(context: Context, advice: Advice, hit: Hit, alone: bool = True) 
         return [Insertions(hit.module, function.value, tuple(either), rewrite.package)]  # what the call is passed runs either way
     if rewrite.recipe.startswith("own-"):
         return rewrite_for_device(context, advice, rewrite, hit, alone)
+    if rewrite.recipe == "idle-stream":
+        if not isinstance(hit.node, ast.Call) or not is_idle(context, hit.module, hit.node, rewrite):
+            return []
+        either = _make_conditional(hit.module, hit.node, f"{PACKAGE}{rewrite.condition}", rewrite.otherwise)
+        return [Insertions(hit.module, hit.node, tuple(either), rewrite.package)]
     pieces = _make_pieces(hit, rewrite)
     return [Insertions(hit.module, hit.node, tuple(pieces), rewrite.package)] if pieces else []
 
@@ -66,7 +72,7 @@ def _make_pieces(hit: Hit, rewrite: Rewrite) -> list[Piece]:
         other = rewrite.types.get(word) if isinstance(node, ast.Attribute) else None
         return [(place.end - len(word), place.end, other)] if other is not None else []
     if rewrite.recipe == "guard-statement":
-        return _guard_statement(module, node, condition)
+        return _guard_statement(module, node, condition, rewrite.waits)
     if not isinstance(node, ast.Call):
         return []
     if rewrite.recipe == "argument-unless":
@@ -101,10 +107,10 @@ def _is_free(module: Module, node: ast.expr) -> bool:
     )
 
 
-def _guard_statement(module: Module, node: ast.AST, condition: str) -> list[Piece]:
-    """The statement under a condition of its own; only a call that is alone."""
-    statement = module.parents.get(node)
-    if not isinstance(statement, ast.Expr):
+def _guard_statement(module: Module, node: ast.AST, condition: str, waits: tuple[str, ...]) -> list[Piece]:
+    """The statement under a condition of its own; only a call that stands alone, or with which a stream is waited for."""
+    statement = find_waiting_statement(module, node, waits)
+    if statement is None:
         return []
     place = module.place(statement)
     line, end = module.source.line_span(place.start)

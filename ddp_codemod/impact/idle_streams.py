@@ -1,0 +1,70 @@
+"""Streams of a device that code only enters and waits for: without the device nothing runs in them, and nothing is waited for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+
+from ddp_codemod.catalog.advisory import Rewrite
+from ddp_codemod.parse.python import Module, walk
+from ddp_codemod.policy.findings import Context
+
+
+def find_waiting_statement(module: Module, node: ast.AST, methods: Collection[str]) -> ast.Expr | None:
+    """The statement that only calls these methods of a stream, or with it: ``current_stream().wait_stream(own)``."""
+    at = node
+    while True:
+        above = module.parents.get(at)
+        if isinstance(above, ast.Expr):
+            return above if at is not node or isinstance(node, ast.Call) else None
+        if isinstance(above, ast.Attribute) and above.attr in methods:
+            call = module.parents.get(above)
+            if not isinstance(call, ast.Call) or call.func is not above:
+                return None
+            at = call
+        elif (
+            isinstance(above, ast.Call)
+            and isinstance(above.func, ast.Attribute)
+            and above.func.attr in methods
+            and at in above.args
+        ):
+            at = above
+        else:
+            return None
+
+
+def is_idle(context: Context, module: Module, call: ast.Call, rewrite: Rewrite) -> bool:
+    """Whether a new stream goes to a name that is only entered (``enters``), and waited for together with the current one (``of``)."""
+    made = module.parents.get(call)
+    if not isinstance(made, ast.Assign) or made.value is not call or len(made.targets) != 1:
+        return False
+    uses = list(_find_uses(context, module, made.targets[0]))
+    return bool(uses) and all(
+        _is_entered(context, module, use, rewrite.enters) or _is_waited_for(context, module, use, rewrite) for use in uses
+    )
+
+
+def _find_uses(context: Context, module: Module, target: ast.expr) -> Iterator[ast.expr]:
+    """Where a file reads a name, or an attribute of that name of whatever object of the project."""
+    if isinstance(target, ast.Name):
+        for name in module.nodes.get(ast.Name, ()):
+            if isinstance(name, ast.Name) and name.id == target.id and isinstance(name.ctx, ast.Load):
+                yield name
+    elif isinstance(target, ast.Attribute):
+        for node in module.nodes.get(ast.Attribute, ()):
+            if isinstance(node, ast.Attribute) and node.attr == target.attr and isinstance(node.ctx, ast.Load):
+                if not context.tracer.resolver.names(module, node):  # torch.cuda.stream
+                    yield node
+
+
+def _is_entered(context: Context, module: Module, use: ast.expr, enters: Collection[str]) -> bool:
+    above = module.parents.get(use)
+    entered = isinstance(above, ast.Call) and above.args[:1] == [use]
+    return entered and not set(enters).isdisjoint(context.tracer.resolver.names(module, getattr(above, "func", use)))
+
+
+def _is_waited_for(context: Context, module: Module, use: ast.expr, rewrite: Rewrite) -> bool:
+    """Whether a statement does nothing but to wait, and asks for the current stream: with that, it is put under the condition."""
+    statement = find_waiting_statement(module, use, rewrite.waits)
+    calls = (part for part in walk(statement) if isinstance(part, ast.Call)) if statement is not None else ()
+    return any(not set(rewrite.of).isdisjoint(context.tracer.resolver.names(module, call.func)) for call in calls)
