@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from ddp_codemod.catalog.advisory import Advice, Pattern
 from ddp_codemod.catalog.backends import find_libraries
 from ddp_codemod.catalog.processes import may_be_bare
+from ddp_codemod.impact.asking_functions import find_calling_files
 from ddp_codemod.impact.changed_backends import BackendSwitches
 from ddp_codemod.impact.guarded_places import is_guarded
 from ddp_codemod.impact.target_device import adapt_to_device
@@ -154,6 +155,8 @@ class PortedProject(Struct, dict=True):
             self._holding[pattern] = {
                 name for name, texts in found.items() if not called or may_call(pattern, texts, project.data(name))
             }
+            if pattern.use == "required":
+                self._holding[pattern] |= find_calling_files(project, pattern, self._holding[pattern])
         return self._holding[pattern]
 
     @cached_property
