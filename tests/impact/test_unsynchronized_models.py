@@ -132,6 +132,25 @@ def test_a_model_that_only_a_gpu_would_wrap_learns_the_same_on_both_ranks(tmp_pa
 
 
 @pytest.mark.parametrize(
+    "after",
+    [
+        "state = ddp.module.state_dict() if hasattr(ddp, 'module') else ddp.state_dict()\n",
+        "state = ddp.module.state_dict() if use_ddp else ddp.state_dict()\n",
+        "net = ddp.module if isinstance(ddp, DDP) else ddp\n",
+        "import os.path as module\n",
+    ],
+)
+def test_a_model_that_is_taken_out_by_what_it_is_does_not_matter(tmp_path: Path, after: str) -> None:
+    assert "is_initialized" in edited(tmp_path, BRANCH + after)
+
+
+def test_a_file_that_takes_it_out_where_there_is_a_gpu_matters(tmp_path: Path) -> None:
+    save = "import torch\n\n\ndef save(net):\n    return net.module if torch.cuda.is_available() else net\n"
+    (tmp_path / "save.py").write_text(save, "utf-8")
+    assert "is_initialized" not in edited(tmp_path, BRANCH)
+
+
+@pytest.mark.parametrize(
     "wrap",
     [
         BRANCH.replace("is_available():", "is_available() and use:"),  # asks for more
@@ -141,6 +160,12 @@ def test_a_model_that_only_a_gpu_would_wrap_learns_the_same_on_both_ranks(tmp_pa
         BRANCH.replace("device_ids=[device]", "process_group=make(device)"),
         "ddp = DDP(net, device_ids=[device]) if torch.cuda.is_available() else net\n",
         BRANCH.replace("torch.cuda.is_available()", "torch.cuda.device_count() > 1"),
+        BRANCH
+        + "state = ddp.module.state_dict() if torch.cuda.is_available() else ddp.state_dict()\n",  # it would find no module
+        BRANCH + "if device.type == 'cuda':\n    net = ddp.module\n",
+        BRANCH.replace("ddp = net\n", "ddp = net.to(device)\n"),  # the other branch would be missed
+        BRANCH.replace("ddp = net\n", "ddp = net\n    torch.set_num_threads(1)\n"),
+        BRANCH + "if rank == 0:\n    net = ddp.module\n",
     ],
 )
 def test_what_does_more_is_left_to_a_person(tmp_path: Path, wrap: str) -> None:
