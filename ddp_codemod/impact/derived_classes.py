@@ -1,4 +1,4 @@
-"""Finds arguments of classes that the project derives from one that is known, and entries of settings that become such arguments."""
+"""Finds arguments of classes that the project derives from one that is known, of methods that pass theirs on, and entries of settings."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from ddp_codemod.catalog.advisory import Pattern
+from ddp_codemod.dataflow.calls import index_calls
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.entities import Definition
@@ -24,6 +25,32 @@ def find_derived_calls(context: Context, pattern: Pattern, module: Module, known
                 if set(pattern.names) & set(resolver.external_bases(entity.module, entity.node)):
                     yield call
                     break
+
+
+def is_passed_by_name(context: Context, module: Module, argument: ast.expr) -> bool:
+    """Whether an argument is a parameter, and a call of a method of its function's name passes it, of whatever object."""
+    function = next((at for at in module.ancestors(argument) if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef))), None)
+    if not isinstance(argument, ast.Name) or function is None:
+        return False
+    every = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+    if argument.id not in {one.arg for one in every}:
+        return False
+    project = context.tracer.resolver.project
+    calls = (
+        call
+        for name in project.calling(function.name)
+        for other in project.programs(name)
+        for call in index_calls(other).get(function.name, ())
+    )
+    return any(
+        isinstance(call.func, ast.Attribute)
+        and any(word.arg == argument.id and not _is_none(word.value) for word in call.keywords)
+        for call in calls
+    )
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def find_listed_entries(pattern: Pattern, module: Module) -> Iterator[ast.expr]:

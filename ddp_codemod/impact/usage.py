@@ -13,13 +13,14 @@ from ddp_codemod.dataflow.demands import asks, is_device_demand, leaves
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.tested_counts import goes_to, tested
 from ddp_codemod.impact import usage_device
-from ddp_codemod.impact.derived_classes import find_derived_calls, find_listed_entries
+from ddp_codemod.impact.derived_classes import find_derived_calls, find_listed_entries, is_passed_by_name
 from ddp_codemod.impact.device_values import is_device, is_device_choice, number_of
 from ddp_codemod.impact.divisors import find_divisors, find_remainders
 from ddp_codemod.impact.other_device_names import find_other_names
 from ddp_codemod.impact.tensor_types import find_given_types
 from ddp_codemod.impact.unsynchronized_models import find_ungrouped_tests, find_unsynchronized_tests
 from ddp_codemod.impact.usage_names import find_comparisons, find_instances, has_item_call, is_list_item, is_option, is_text
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.policy.parser_classes import is_about_classes
@@ -219,6 +220,8 @@ def _narrow_call(context: Context, pattern: Pattern, module: Module, call: ast.C
         return Hit(module, call, argument) if _is_maker_call(context, pattern, module, argument) else None
     leaves = context.tracer.evaluate(module, argument)
     none = [leaf for leaf in leaves if isinstance(leaf.value, Known) and leaf.value.value in (None, ())]
+    if len(none) < len(leaves) or is_passed_by_name(context, module, argument):  # the default is for callers that pass nothing
+        none = [leaf for leaf in none if leaf.kind is not OriginKind.PARAMETER_DEFAULT]
     if pattern.argument_is == "counted":
         none += [leaf for leaf in leaves if number_of(context, leaf) == 0]
     sure = pattern.argument_is != "made-by" or all(_is_maker_call(context, pattern, leaf.module, leaf.node) for leaf in leaves)
