@@ -171,6 +171,7 @@ class Advice(RuleEntry, frozen=True, kw_only=True):
     # "review": for review, in code that a training entry reaches; the project is not done while one is left
     level: Literal["note", "review"] = "note"
     carries: bool = False  # what it finds shows that the default group carries tensors of the machine's device
+    keeps_devices: bool = False  # calls of what it names know the old device by name and not the platform's: such a name stays
     first: bool = False  # named before all else that needs review: the program runs, and the result is wrong
     ends: bool = False  # a note on what ends the program until a user does what it says: counted like what is for review
     scope: Literal["line", "file", "project"] = "file"  # how often it is reported; without a pattern: once

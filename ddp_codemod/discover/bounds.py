@@ -19,6 +19,11 @@ class Bounds(Struct, frozen=True):
     links: Mapping[str, str] = field(default_factory=dict)  # names of links, and of the files that they lead to
     apart: tuple[str, ...] = ()  # folders of other work trees of git: a patch for this one cannot change them
 
+    @property
+    def named_alone(self) -> frozenset[str]:
+        """The files that were named, where the run is not about the whole project."""
+        return frozenset() if {"", "."} & {*self.under} else self.named
+
     def covers(self, name: str) -> bool:
         """Whether a file lies under the paths; where it is a link the one that it leads to, too."""
         names = {name, self.links.get(name, name)}

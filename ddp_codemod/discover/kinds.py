@@ -14,7 +14,7 @@ SHELL = (
 )
 # launch files of Windows, which are read and never edited
 WINDOWS = {".bat": "batch", ".cmd": "batch", ".ps1": "powershell"}
-GUIDES = (".md", ".rst", ".markdown")  # read for the commands that they say to type, and never edited
+GUIDES = (".md", ".rst", ".markdown", ".MD", ".RST")  # read for the commands that they say to type, and never edited
 LAUNCHERS = (
     *SHELL,
     *GUIDES,
@@ -25,6 +25,7 @@ LAUNCHERS = (
 # read for calls of a library that makes groups itself, and never edited
 NATIVE = (".c", ".cc", ".cpp", ".cu", ".cuh", ".cxx", ".h", ".hpp")
 TESTS = ("test", "tests")  # folders
+ASIDE = ("benchmark", "benchmarks", "third_party", "vendor")  # folders of what serves the makers of a project, or is others'
 
 
 def is_test(name: str) -> bool:
@@ -37,3 +38,8 @@ def is_test(name: str) -> bool:
 def is_in_test_folder(name: str) -> bool:
     """Whether a file, of any kind, lies in a folder of tests: ``test_flip.yaml`` elsewhere may be for an evaluation."""
     return any(folder in TESTS for folder in PurePosixPath(name).parts[:-1])
+
+
+def is_aside(name: str) -> bool:
+    """Whether a file lies in a folder of measurements, of others' code, or of tools, whose name begins with a dot."""
+    return any(folder in ASIDE or folder.startswith(".") for folder in PurePosixPath(name).parts[:-1])

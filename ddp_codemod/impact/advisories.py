@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import cached_property
 from itertools import groupby
@@ -14,6 +15,7 @@ from ddp_codemod.catalog.processes import may_be_bare
 from ddp_codemod.impact.asking_functions import find_calling_files
 from ddp_codemod.impact.changed_backends import BackendSwitches
 from ddp_codemod.impact.guarded_places import is_guarded
+from ddp_codemod.impact.library_devices import find_library_devices, is_for_library
 from ddp_codemod.impact.target_device import adapt_to_device
 from ddp_codemod.impact.usage import Hit, Runs, find_hits
 from ddp_codemod.impact.usage_bytes import is_about_calls, may_call, may_hold, texts_of
@@ -27,7 +29,8 @@ from ddp_codemod.impact.usage_settings import (
 from ddp_codemod.model import Advisory, Reason
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.imports import Imports
-from ddp_codemod.sites.training_files import find_training_files
+from ddp_codemod.sites.launched_programs import find_launched_programs, follow_starts
+from ddp_codemod.sites.training_files import find_framework_files, find_training_files
 from ddp_codemod.sites.word_search import TextMatcher
 
 _OUTSIDE = ("configured", "option", "stated")  # what is looked for outside of programs
@@ -43,6 +46,7 @@ class PortedProject(Struct, dict=True):
     imports: Imports
     rules: tuple[str, ...]  # those in force
     alone: bool = True  # the code is for this platform alone; False: others run it too
+    named: frozenset[str] = frozenset()  # the files that the run is asked to port, whatever starts them
     _sure: dict[tuple[str, ...], set[str]] = field(default_factory=dict)
     _concerned: dict[frozenset[str], set[str]] = field(default_factory=dict)  # by the files of the groups
     _holding: dict[Pattern, set[str]] = field(default_factory=dict)
@@ -91,10 +95,12 @@ class PortedProject(Struct, dict=True):
         found = self.switches.to(advice.backend, advice.anyhow)
         if advice.pattern is not None and advice.pattern.use == "apart":
             return found  # several ranks take a group
-        return found | self.training if advice.where and not advice.backend else found
+        return found | self.training | self.launched | self.named if advice.where and not advice.backend else found
 
-    def leads_to_training(self, program: str) -> bool:
-        """Whether a program makes a group or trains, or imports a file that does."""
+    def is_ported(self, program: str) -> bool:
+        """Whether people start a program by a command of the project, or it makes a group or trains, or imports a file that does."""
+        if program in self.launched:
+            return True
         making = self.switches.undecided.union(self.switches.groups, self.training)
         return not making.isdisjoint(self.imports.below([program]))
 
@@ -103,6 +109,21 @@ class PortedProject(Struct, dict=True):
         """The files that train, in one process or several, if the platform lacks the device that they were written for."""
         project, rules = self.context.tracer.resolver.project, self.context.rules
         return find_training_files(project, rules.processes, rules.idioms) if self.context.platform.device is not None else set()
+
+    @cached_property
+    def launched(self) -> set[str]:
+        """The programs that the project's commands start, and that use the device which the platform lacks, or import what does."""
+        device, rules = self.context.platform.device, self.context.rules
+        if device is None:
+            return set()
+        project = self.imports.project
+        ours = find_framework_files(project, rules.processes, rules.idioms)
+        using = project.files_using_device(device.replaces) if ours else set()
+        able = self.imports.above(using) & self.imports.above(ours) if using else set()
+        launched = find_launched_programs(project, able)
+        known = self.imports.above({*self.training, *self.switches.groups} & {*project.names})
+        starts = {word for table in rules.processes for word in table.starts}
+        return (follow_starts(project, self.imports, launched | known, able, starts) - known) | launched
 
     def files(self, advice: Advice) -> set[str]:
         """The files in which a switched group is used."""
@@ -174,10 +195,18 @@ class PortedProject(Struct, dict=True):
         """The sets of texts that files hold: many hold the same."""
         return frozenset(self._texts.values())
 
+    @cached_property
+    def _library_devices(self) -> frozenset[ast.AST]:
+        """The calls of libraries that know the old device by name alone, and the texts that name it to them."""
+        about = [advice.pattern for advice in self.advice() if advice.keeps_devices and advice.pattern is not None]
+        return find_library_devices(self.context, {name for pattern in about for name in pattern.names})
+
     def _is_guarded(self, advice: Advice, hit: Hit) -> bool:
         """Whether the code sees to it that this is not done here."""
         own = self.switches.calls.get(hit.node)
         if own is not None and advice.backend and not own[advice.anyhow] & set(advice.backend):
+            return True
+        if advice.where and is_for_library(hit, self._library_devices):
             return True
         before = self.switches.before.get(hit.node, frozenset())
         if advice.replaces and not before <= set(advice.replaces):
@@ -248,4 +277,4 @@ def _find_outside_lines(whole: PortedProject, advice: Advice) -> Iterator[tuple[
         return find_in_requirements(whole.context, pattern, sorted(whole.groups(advice)))
     if pattern.use == "configured":
         return find_in_settings(whole.context, pattern)
-    return find_in_commands(whole.context, pattern, whole.leads_to_training)
+    return find_in_commands(whole.context, pattern, whole.is_ported)

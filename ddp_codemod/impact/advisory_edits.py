@@ -23,6 +23,8 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Change, DroppedArgument, Finding, Insertions
 from ddp_codemod.sites.computed_lookups import ComputedLookups
 from ddp_codemod.sites.config_loaded_names import ConfigLoadedNames
+from ddp_codemod.sites.entry_points import find_entry_functions
+from ddp_codemod.sites.outlines import defined_in
 from ddp_codemod.sites.reachability import ReachableCode, find_entries, is_started
 from ddp_codemod.sites.scopes import scope_of
 from ddp_codemod.sites.surface_calls import Use
@@ -120,7 +122,7 @@ class AdviceEditor(Struct, dict=True):
                 yield hit
 
     def unreached(self) -> tuple[str, ...]:
-        """The files that name the device which the platform lacks, and that no training entry reaches."""
+        """The files that name the device which the platform lacks, and that no entry reaches."""
         device = self.whole.context.platform.device
         if device is None or not self.started:
             return ()
@@ -136,7 +138,7 @@ class AdviceEditor(Struct, dict=True):
         return tuple(find_unfollowed_loads(self.whole.context, reached & self.writable, self._is_run, reached))
 
     def without_entry_point(self) -> int:
-        """The files that name it where no training entry is known: no program makes a group or trains."""
+        """The files that name it where no entry is known: no program makes a group or trains, and no command of the project starts one."""
         device = self.whole.context.platform.device
         if device is None or self.started:
             return 0
@@ -144,8 +146,11 @@ class AdviceEditor(Struct, dict=True):
 
     @cached_property
     def started(self) -> set[str]:
-        """The files that are started and make a group or train, or import one that does, or start a process for each device."""
-        return self._programs | (self._starters if self._programs else set())
+        """The files that are started and make a group or train, or import one that does, or start a process for each device.
+
+        So are those that the project's commands start, and those that the run names, if they use the device that the platform lacks.
+        """
+        return self._programs | (self._starters if self._programs else set()) | self.whole.launched | self.whole.named
 
     @cached_property
     def _programs(self) -> set[str]:
@@ -196,7 +201,7 @@ class AdviceEditor(Struct, dict=True):
         imports = self.whole.imports
         loaders = {name for idioms in self.whole.context.rules.idioms for name in idioms.loaders}
         files, names = ConfigLoadedNames(imports.project, loaders).loaded(
-            imports.below(self._programs) | self.started, imports.below
+            imports.below(self._programs | self.whole.launched | self.whole.named) | self.started, imports.below
         )
         return files, names | ComputedLookups(imports.project).names(files)
 
@@ -211,7 +216,11 @@ class AdviceEditor(Struct, dict=True):
             *(self.whole.holding(pattern) for pattern in patterns if pattern is not None)
         )
         reached, named = self._loaded_files
-        return ReachableCode(context.tracer.resolver.project, reached, self.started, context.facts.truth, asked, named)
+        project = context.tracer.resolver.project
+        named = named.union(*(defined_in(project.data(name)) for name in self.whole.named))
+        if not project.commands.isdisjoint(self.started):
+            named |= find_entry_functions(project.root, [*project.configs, *project.names])
+        return ReachableCode(project, reached, self.started, context.facts.truth, asked, named)
 
 
 def _is_about_code(advice: Advice) -> bool:

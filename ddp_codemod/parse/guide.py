@@ -30,6 +30,8 @@ _LINE = re.compile(r"[^\r\n]*(?:(?<=\\)(?:\r\n|\r|\n)[^\r\n]*)*(?:\r\n|\r|\n|\Z)
 _BLANK = re.compile(r"[^\r\n]")
 _LONGEST = 32_768  # characters of a command: more nobody types, and shlex takes four times as long for a word of twice the length
 _STAND_INS = str.maketrans("<>[]…", "_____")  # what a reader puts in: <path>, [options]
+_SPECIAL = str.maketrans("()|;&", "_____")  # what a shell would see in it: <language(optional)>
+_STAND_IN = re.compile(r"<[^<>\r\n]*>|\[[^\[\]\r\n]*\]")
 
 
 def extract_shell_text(text: str) -> str:
@@ -83,7 +85,8 @@ def _find_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int, boo
 
 def _extract_commands(block: str, is_shell: bool) -> Iterator[str]:
     """The lines of a block, without prompts; those that are no commands, such as one in which a quote stays open, are blank."""
-    block = _PROMPT.sub(lambda found: found[1] + " " * len(found[2]), block).translate(_STAND_INS)
+    block = _PROMPT.sub(lambda found: found[1] + " " * len(found[2]), block)
+    block = _STAND_IN.sub(lambda found: found[0].translate(_SPECIAL), block).translate(_STAND_INS)
     block = _GOES_ON.sub(lambda found: " " * len(found[0]), block)
     for line in _LINE.finditer(block):
         yield line[0] if _is_whole(line[0]) and (is_shell or _is_command_line(line[0])) else _BLANK.sub(" ", line[0])

@@ -117,7 +117,8 @@ class Run:
         findings = drop_items_edited_elsewhere(apply_class_defaults(self.context, findings))
         findings = settle_device_tensors(self.context, self.imports, findings, asking)
         rules = tuple(fix.id for fix in options.wanted)
-        whole = PortedProject(self.context, collect_switches(self.context, findings), self.imports, rules, options.style == "pin")
+        switches, alone = collect_switches(self.context, findings), options.style == "pin"
+        whole = PortedProject(self.context, switches, self.imports, rules, alone, self.limits.named_alone)
         adapter = AdviceEditor(whole, {name for name in self.project.names if self.limits.admits(name)})
         known = options.rules.fixes.values()
         vendor = find_migration(self.project, options.wanted, known, options.platform.id, lambda: adapter.started)

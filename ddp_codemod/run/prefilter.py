@@ -42,7 +42,7 @@ class Prefilter:
         ):
             return False
         shown_by = {package for surface in options.rules.surfaces.values() if surface.key for package in surface.shown_by}
-        if self.texts.naming(shown_by | self._names_picking_backend) or self._has_failing_backend or self._may_train_elsewhere:
+        if self.texts.naming(shown_by | self._names_picking_backend) or self._has_failing_backend or self._may_run_elsewhere:
             return False
         others = map(_read_content, (*self.listing.configs, *self.listing.launchers, *self.listing.natives))
         counts = (
@@ -59,10 +59,14 @@ class Prefilter:
         return {name.rpartition(".")[2] for one in about if one.pattern is not None for name in one.pattern.names}
 
     @property
-    def _may_train_elsewhere(self) -> bool:
-        """Whether a program may train in one process, and the platform lacks the device that most are written for."""
+    def _may_run_elsewhere(self) -> bool:
+        """Whether a program may train in one process, or be started by itself, and the platform lacks the device of most."""
+        if (device := self.options.platform.device) is None:
+            return False
         words = {word for table in self.options.rules.processes for word in (*table.trains, *table.fits)}
-        return self.options.platform.device is not None and bool(self.texts.naming(words))
+        if self.texts.naming(words):
+            return True
+        return bool((self.listing.launchers or self.bounds.named_alone) and self.texts.files_using_device(device.replaces))
 
     def _may_name(self, config: bytes) -> bool:
         """Whether a configuration file may say what is called, and that it is a surface."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from ddp_codemod.discover.files import read_text
@@ -11,7 +11,7 @@ from ddp_codemod.model import Source
 
 DECLARING = ("pyproject.toml", "setup.cfg", "setup.py")
 _ENTRY = re.compile(
-    r"(?m)(?<![\w.-])(?P<name>[\w.-]+)[\"']?[ \t]*=[ \t]*[\"']?(?P<module>[A-Za-z_][\w.]*)[ \t]*:[ \t]*[A-Za-z_][\w.]*"
+    r"(?m)(?<![\w.-])(?P<name>[\w.-]+)[\"']?[ \t]*=[ \t]*[\"']?(?P<module>[A-Za-z_][\w.]*)[ \t]*:[ \t]*(?P<function>[A-Za-z_][\w.]*)"
 )
 
 
@@ -21,12 +21,22 @@ def find_entry_points(root: Path, file_of: Callable[[str, str], str | None], nam
     ``names`` are the files of the project; ``file_of`` says which one a dotted name means in a folder.
     """
     found: dict[str, list[str]] = {}
+    for folder, entry in _find_declared(root, names):
+        file = file_of(entry["module"], folder)
+        if file is not None and file not in found.setdefault(entry["name"], []):
+            found[entry["name"]].append(file)
+    return found
+
+
+def find_entry_functions(root: Path, names: Iterable[str]) -> set[str]:
+    """The functions that the commands call, by the last part of their names."""
+    return {entry["function"].rpartition(".")[2] for _, entry in _find_declared(root, names)}
+
+
+def _find_declared(root: Path, names: Iterable[str]) -> Iterator[tuple[str, re.Match[str]]]:
+    """What declares a command, with the folder of its file."""
     for name in names:
         folder, _, last = name.rpartition("/")
         source = read_text(root / name, root) if last in DECLARING else None
         if isinstance(source, Source):
-            for entry in _ENTRY.finditer(source.text):
-                file = file_of(entry["module"], folder or ".")
-                if file is not None and file not in found.setdefault(entry["name"], []):
-                    found[entry["name"]].append(file)
-    return found
+            yield from ((folder or ".", entry) for entry in _ENTRY.finditer(source.text))

@@ -55,6 +55,7 @@ def find_parts(tree: ast.Module, wanted: Container[str]) -> dict[ast.AST, Part]:
     found: dict[ast.AST, _OpenPart] = {tree: _OpenPart()}
     every = [found[tree]]  # what holds a part comes before it
     todo: list[tuple[ast.AST, _OpenPart]] = [(node, found[tree]) for node in tree.body]
+    objects = _find_made_objects(tree)
     known, fields = _KINDS.get, FIELDS.get
     while todo:
         node, part = todo.pop()
@@ -81,7 +82,7 @@ def find_parts(tree: ast.Module, wanted: Container[str]) -> dict[ast.AST, Part]:
         elif isinstance(node, FUNCTIONS):
             found[node] = own = _OpenPart()
             every.append(own)
-            part.names += [node.name] if _is_registered(node) else []
+            part.names += [node.name] if _is_registered(node, objects) else []
             todo += [(inner, part) for inner in node.decorator_list]
             todo += [(inner, own) for inner in list_children(node)]
         elif isinstance(node, ast.ClassDef):
@@ -89,7 +90,7 @@ def find_parts(tree: ast.Module, wanted: Container[str]) -> dict[ast.AST, Part]:
             found[node] = own = _OpenPart(inside=[shared])
             every += (own, shared)
             part.inside.append(shared)
-            part.names += [node.name] if _is_registered(node) else []
+            part.names += [node.name] if _is_registered(node, objects) else []
             seen = {*node.decorator_list, *node.bases, *(inner for inner in node.body if not isinstance(inner, FUNCTIONS))}
             todo += [(inner, shared if inner in seen else own) for inner in list_children(node)]
         elif isinstance(node, (ast.If, ast.IfExp)):
@@ -104,10 +105,22 @@ def find_parts(tree: ast.Module, wanted: Container[str]) -> dict[ast.AST, Part]:
     return {node: part.done for node, part in found.items() if part.done is not NOTHING}
 
 
-def _is_registered(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
-    """Whether a decorator enters a definition into a table, out of which others take it: ``@MODELS.register_module()``."""
-    calls = (one.func if isinstance(one, ast.Call) else one for one in node.decorator_list)
-    return any(_REGISTER in part.lower() for call in calls for part in _split_dotted_name(call))
+def _find_made_objects(tree: ast.Module) -> set[str]:
+    """The variables at the top of a file that hold what a call made: ``app = FastAPI()``."""
+    made = (node for node in tree.body if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call))
+    return {target.id for node in made for target in node.targets if isinstance(target, ast.Name)}
+
+
+def _is_registered(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, objects: Container[str]) -> bool:
+    """Whether a decorator enters a definition into a table, out of which others take it: ``@MODELS.register_module()``.
+
+    So does a method of an object that the file made: ``@app.post("/")``, ``@app.command()``.
+    """
+    for one in node.decorator_list:
+        parts = _split_dotted_name(one.func if isinstance(one, ast.Call) else one)
+        if any(_REGISTER in part.lower() for part in parts) or (len(parts) > 1 and parts[-1] in objects):
+            return True
+    return False
 
 
 def _split_dotted_name(name: ast.expr) -> list[str]:

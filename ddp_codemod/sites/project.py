@@ -253,17 +253,18 @@ class Project(ImportRoots):
                 for name in self._notebooks
                 if has_word(self.data(name), path.encode()) and self._has_writing_cell(name, path)
             )
-            self._starting[program] = [*found, *written] or self._entry_points.get(program, [])
+            self._starting[program] = [*found, *written] or self.entry_points.get(program, [])
         return self._starting[program]
 
     @cached_property
-    def _entry_points(self) -> dict[str, list[str]]:
+    def entry_points(self) -> dict[str, list[str]]:
+        """The files that the commands run which the project installs, by the command's name."""
         return find_entry_points(self.root, self.file, [*self.configs, *self.names])
 
     @cached_property
     def commands(self) -> frozenset[str]:
         """The files that the commands run which the project installs."""
-        return frozenset(name for names in self._entry_points.values() for name in names)
+        return frozenset(name for names in self.entry_points.values() for name in names)
 
     @cached_property
     def _files_by_last_part(self) -> dict[str, list[str]]:

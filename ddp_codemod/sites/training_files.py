@@ -20,9 +20,7 @@ def find_training_files(project: Project, tables: Sequence[Processes], idioms: S
 
     Those that name another framework, and none that the rule data is about, call that one's; so do all where no file names any.
     """
-    trainers = {package for table in tables for packages in table.fits.values() for package in packages}
-    ours = project.naming(trainers.union(*(one.frameworks for one in idioms)))
-    if not ours:
+    if not (ours := find_framework_files(project, tables, idioms)):
         return set()
     others = project.naming(name for one in idioms for name in one.other_frameworks) - ours
     names = {name for name in project.names if not is_test(name)} - others
@@ -32,6 +30,12 @@ def find_training_files(project: Project, tables: Sequence[Processes], idioms: S
         for method, packages in table.fits.items():
             found |= _find_calling_files(project, {method}, names & project.naming(packages))
     return found
+
+
+def find_framework_files(project: Project, tables: Sequence[Processes], idioms: Sequence[Idioms]) -> set[str]:
+    """The files that name a framework which the rule data is about."""
+    trainers = {package for table in tables for packages in table.fits.values() for package in packages}
+    return project.naming(trainers.union(*(one.frameworks for one in idioms)))
 
 
 def _find_calling_files(project: Project, methods: Set[str], names: Set[str]) -> set[str]:

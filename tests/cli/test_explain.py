@@ -71,13 +71,12 @@ TRAINS = "import torch\n\ntorch.ones(1, requires_grad=True).cuda().sum().backwar
 
 def test_a_file_outside_of_training_is_named_and_training_alone_is_done(project, run) -> None:  # type: ignore[no-untyped-def]
     project(train=TRAINS, infer=APART)
-    assert (
-        "infer.py uses cuda outside of training, and is not changed." in run("explain", "infer.py:1", "--platform", "ascend").out
-    )
-    assert "outside of training" not in run("explain", "train.py:1", "--platform", "ascend").out
+    done = run("explain", "infer.py:3", "--platform", "ascend").out
+    assert "infer.py uses cuda, but no training, launch script or README command reaches that file: not changed." in done
+    assert "reaches that file" not in run("explain", "train.py:1", "--platform", "ascend").out
     said = run("apply", ".", "--platform", "ascend", "--unsafe").said
-    assert "Nothing else in training needs to change" in said
-    assert "1 file uses cuda outside of training, and is not changed: infer.py." in said
+    assert "Nothing else in the programs that this project starts needs to change" in said
+    assert "1 file uses cuda, but no training, launch script or README command reaches that file: infer.py." in said
 
 
 def test_a_line_that_is_not_ported_says_why_and_what_to_do(project, run) -> None:  # type: ignore[no-untyped-def]
@@ -85,17 +84,17 @@ def test_a_line_that_is_not_ported_says_why_and_what_to_do(project, run) -> None
     done = run("explain", "infer.py:3", "--platform", "ascend")
     assert done.code == 0
     assert done.out == (
-        "infer.py:3 uses cuda, but no entry point of training imports this file, so it is not changed.\n"
-        "No option changes it: if you run this file, edit it by hand, or add the import that this command shows: "
+        "infer.py:3 uses cuda, but no training, launch script or README command reaches that file: not changed.\n"
+        "Name the file alone as PATH to port it, or add the import that this command shows: "
         "ddp-codemod rules show transfer-to-npu\n"
     )
     assert "import torch_npu" in run("rules", "show", "transfer-to-npu").out
     said = run("explain", "infer.py:3", "--platform", "cpu").out
-    assert said.startswith("infer.py:3 uses a GPU, but no entry point of training imports this file")
-    assert "No option changes it: edit this file by hand if you run it.\n" in said
+    assert said.startswith("infer.py:3 uses a GPU, but no training, launch script or README command reaches that file")
+    assert "Name the file alone as PATH to port it.\n" in said
     said = run("explain", "train.py:7", "--platform", "ascend").out
     assert said == (
-        "train.py:7 names cuda, and is not changed: training does not run this line, or it needs no change for ascend.\n"
+        "train.py:7 names cuda, and is not changed: no program that this project starts runs this line, or it needs no change for ascend.\n"
     )
     assert run("explain", "infer.py:3", "--platform", "rocm").out.startswith("infer.py:3: nothing on this line")
 
@@ -103,7 +102,7 @@ def test_a_line_that_is_not_ported_says_why_and_what_to_do(project, run) -> None
 def test_a_line_with_a_device_where_nothing_trains(project, run) -> None:  # type: ignore[no-untyped-def]
     project(infer=APART)
     said = run("explain", "infer.py:3", "--platform", "ascend").out
-    assert said == "infer.py:3 names cuda, and is not changed: no training program that uses it was found.\n"
+    assert said.startswith("infer.py:3 names cuda, and is not changed: no training, launch script or README command reaches it.")
 
 
 def test_json(project, run) -> None:  # type: ignore[no-untyped-def]

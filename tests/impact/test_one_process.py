@@ -74,11 +74,13 @@ def test_tests_are_no_training_programs(tmp_path: Path) -> None:
 OPTION = "import argparse\n\nparser = argparse.ArgumentParser()\nparser.add_argument('--device')\nargs = parser.parse_args()\n"
 
 
-def test_commands_of_programs_that_train_are_looked_at_and_no_others(tmp_path: Path) -> None:
-    (tmp_path / "run.sh").write_text("python infer.py --device cuda\npython train.py --device 'cuda:0'\n", "utf-8")
+def test_commands_of_programs_that_use_the_device_are_looked_at_and_no_others(tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text(
+        "python infer.py --device cuda\npython train.py --device 'cuda:0'\npython count.py --device cuda\n", "utf-8"
+    )
     (tmp_path / "README.md").write_text(
-        "Type:\n\n```\npython train.py --device cuda\npython infer.py --device cuda\n```\n", "utf-8"
+        "Type:\n\n```\npython train.py --device cuda\npython count.py --device cuda\n```\n", "utf-8"
     )
     train = TRAIN.replace(".cuda()", ".to(args.device)")
-    every = found(tmp_path, "cpu", model=MODEL, solver=SOLVER, train=OPTION + train, infer=OPTION + INFER)
-    assert [(one.name, one.line) for one in every.advisories] == [("README.md", 4), ("run.sh", 2)]
+    every = found(tmp_path, "cpu", model=MODEL, solver=SOLVER, train=OPTION + train, infer=OPTION + INFER, count=OPTION)
+    assert [(one.name, one.line) for one in every.advisories] == [("README.md", 4), ("run.sh", 1), ("run.sh", 2)]

@@ -33,6 +33,7 @@ PIECES = [
     "é",
     "\r\n",
     "<x>",
+    "<x(y)>",
     "<pre>",
     "</pre>",
 ]
@@ -57,6 +58,7 @@ def options(text: str, name: str = "README.md") -> list[tuple[str, str, str, int
         "or `python train.py --backend nccl`, and so on\n",
         "```\nCUDA_VISIBLE_DEVICES=0,1 python train.py [options] --backend nccl <data>\n```\n",
         "```\npython train.py\n    --backend nccl\n```\n",
+        "```\npython other.py <language(optional)>\n```\nThen\n```\npython train.py <a(b|c); d> --backend nccl\n```\n",
         "```\nits output: it's done\npython train.py --backend nccl\n```\n",
         "```\npython train.py --backend nccl",  # never closed
         "`one` and ``python train.py --backend nccl``\n",
@@ -113,4 +115,4 @@ def test_what_is_left_stands_where_it_stood(text: str) -> None:
     left = extract_shell_text(text)
     assert len(left) == len(text)
     kept = [(was, now) for was, now in zip(text, left, strict=True) if was != now]
-    assert all(now == " " or (now, was) in {("_", "<"), ("_", ">"), ("\\", "\r")} for was, now in kept)
+    assert all(now == " " or (now, was) in {*(("_", one) for one in "<>()"), ("\\", "\r")} for was, now in kept)

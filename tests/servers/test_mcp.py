@@ -205,9 +205,12 @@ def test_an_agent_hears_of_files_outside_of_training(server: Started, project: P
     (project / "train.py").write_text("import torch\n\ntorch.ones(1, requires_grad=True).npu().sum().backward()\n")
     (project / "infer.py").write_text("import torch\n\nx = torch.ones(1).cuda()\n")
     answer = server.ask("check", {"platform": "ascend"}, project)
-    assert "1 file uses the device outside of training, and is not changed: tell the user." in own_words(answer)
+    assert (
+        "1 file uses the device, but no training, launch script or README command reaches that file: not changed."
+        in own_words(answer)
+    )
     assert "infer.py" in words(answer)
-    assert "outside of training" not in own_words(server.ask("check", ROCM, project))
+    assert "reaches that file" not in own_words(server.ask("check", ROCM, project))
 
 
 @pytest.mark.parametrize("change", ["file", "platform", "digest", "another file"])

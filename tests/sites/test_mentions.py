@@ -95,3 +95,18 @@ def test_nothing_is_lost(name: str) -> None:
         parts = find_parts(made.tree, wanted)
         for node in (made.tree, *(node for kind in (*FUNCTIONS, ast.ClassDef) for node in made.nodes.get(kind, ()))):
             assert parts.get(node, NOTHING).every == written(node) & wanted
+
+
+@pytest.mark.parametrize(
+    ("decorator", "mentioned"),
+    [
+        ("app.post('/')", True),
+        ("app.command()", True),
+        ("table.REGISTRY.register()", True),
+        ("torch.no_grad()", False),
+        ("first", False),
+    ],
+)
+def test_what_a_decorator_hands_to_an_object_of_the_file_is_mentioned(decorator: str, mentioned: bool) -> None:
+    tree = ast.parse(f"import torch\napp = FastAPI()\n@{decorator}\ndef create():\n    pass\n")
+    assert ("create" in find_parts(tree, {"create"}).get(tree, NOTHING).names) is mentioned
