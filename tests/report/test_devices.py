@@ -47,7 +47,7 @@ def test_it_says_what_is_done_what_is_left_and_both_ways_on(tmp_path: Path, caps
     text = "\n".join(screen)
     assert "2 changes to make in 1 file" in text  # the backend, and the import that makes it known
     assert "Not finished: 9 uses of cuda not changed yet." in text
-    assert "9 uses of cuda in training (9 to fix with --unsafe); the device on ascend is npu:" in text
+    assert "9 uses of cuda in this project's programs (9 to fix with --unsafe); the device on ascend is npu:" in text
     assert "    2  moves to a CUDA device (device-method)" in screen
     at = screen.index("To finish:")
     assert screen[at + 1].startswith("  Move 9 uses of cuda to npu in one of two ways; both keep the changes made so far.")
@@ -118,7 +118,7 @@ def test_the_vendors_way_is_not_offered_to_who_took_it(tmp_path: Path, capsys: p
 
 def test_a_machine_without_an_accelerator_has_no_other_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "\n".join(first_screen(tmp_path, capsys, "--platform", "cpu"))
-    assert "7 uses of a GPU in training (7 to fix with --unsafe); cpu has none:" in text
+    assert "7 uses of a GPU in this project's programs (7 to fix with --unsafe); cpu has none:" in text
     assert "vendor's module" not in text
 
 
