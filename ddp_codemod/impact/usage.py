@@ -16,6 +16,7 @@ from ddp_codemod.impact import usage_device
 from ddp_codemod.impact.derived_classes import find_derived_calls, find_listed_entries, is_passed_by_name
 from ddp_codemod.impact.device_values import is_device, is_device_choice, number_of
 from ddp_codemod.impact.divisors import find_divisors, find_remainders
+from ddp_codemod.impact.listed_devices import is_listed_device
 from ddp_codemod.impact.other_device_names import find_other_names
 from ddp_codemod.impact.tensor_types import find_given_types
 from ddp_codemod.impact.unsynchronized_models import find_ungrouped_tests, find_unsynchronized_tests
@@ -67,7 +68,8 @@ def find_hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _
     elif pattern.use == "assigned":
         yield from (Hit(module, text, text) for text in usage_device.find_device_assignments(pattern, module))
     elif pattern.use == "handed":
-        yield from (Hit(module, text, text) for text in usage_device.find_device_arguments(context, pattern, module))
+        for text in usage_device.find_device_arguments(context, pattern, module):
+            yield Hit(module, text, text, is_listed_device(context, module, text))
     elif pattern.use == "divisor" and pattern.within:
         yield from (Hit(module, node, node, sure) for node, sure in find_remainders(context, pattern, module))
     elif pattern.use == "divisor":
