@@ -96,6 +96,12 @@ class NothingToUndo(WriteError):
     key = "undo-nothing"
 
 
+class UndoElsewhere(NothingToUndo):
+    """The same, but one is for each of the folders below it that are named."""
+
+    key = "undo-elsewhere"
+
+
 class ChangedSince(WriteError):
     """The files were changed after the apply; ``journal`` keeps the bytes from before it."""
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import zlib
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
+
+_LOOKED_AT = 5_000  # folders below a root
 
 
 def state_folder() -> Path:
@@ -35,6 +39,19 @@ def has_journal(root: Path) -> bool:
         return any(name.startswith(head) for name in os.listdir(state_folder())) and journal_folder(root).is_dir()  # noqa: PTH208
     except OSError:
         return False
+
+
+def find_journals_below(root: Path) -> Iterator[Path]:
+    """The folders below a root in which something was written as in a project of its own."""
+    try:
+        heads = {name[:8] for name in os.listdir(state_folder())}  # noqa: PTH208
+    except OSError:
+        return
+    for folder, inner, _ in islice(os.walk(root) if heads else (), _LOOKED_AT):
+        inner[:] = sorted(name for name in inner if not name.startswith("."))
+        path = Path(folder)
+        if path != root and _hash_key(_key_of_root(path)) in heads and journal_folder(path).is_dir():
+            yield path
 
 
 def _key_of_root(root: Path) -> bytes:

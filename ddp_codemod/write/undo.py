@@ -11,7 +11,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod.write import atomic, journal
-from ddp_codemod.write.errors import ChangedSince, NothingToUndo, OutsideRoot, WriteFailed
+from ddp_codemod.write.errors import ChangedSince, NothingToUndo, OutsideRoot, UndoElsewhere, WriteFailed
+from ddp_codemod.write.journal_folders import find_journals_below
 from ddp_codemod.write.lock import exclusive_lock
 from ddp_codemod.write.merge import remove_changes
 from ddp_codemod.write.replace import Replacement, real_target, replace_all
@@ -39,10 +40,12 @@ def undo(root: Path, keep: Collection[str] = ()) -> Undone:
     """Take the last apply back, but for the files named in ``keep``; one that was cut off is taken back too.
 
     A file that was edited since gets back only the lines that the apply had changed; where these were edited, it stays as it is,
-    and the others go back all the same. Raises NothingToUndo, ChangedSince where no file can be taken back, WriteFailed, Locked.
+    and the others go back all the same. Raises NothingToUndo, which names folders below
+    that have one, ChangedSince where no file can be taken back, WriteFailed, Locked.
     """
     if not journal.read_entries(root):
-        raise NothingToUndo()
+        below = [path.relative_to(root).as_posix() for path in find_journals_below(root) if journal.read_entries(path)]
+        raise UndoElsewhere(below) if below else NothingToUndo()
     with exclusive_lock(root):
         return _undo_entry(root, keep)
 

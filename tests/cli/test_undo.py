@@ -104,3 +104,19 @@ def test_a_changed_line_is_explained_for_the_platform_it_was_changed_for(applied
 def test_what_no_apply_changed_is_explained_for_no_guessed_platform(applied: Path, run, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setenv("CI", "1")  # where a machine decides nothing
     assert (run("explain", "a.py:5").code, run("explain", "a.py:1").code) == (0, 2)
+
+
+def test_an_apply_in_a_folder_below_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.chdir(tmp_path)
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "pyproject.toml").touch()
+        (tmp_path / name / "train.py").write_text(TRAIN, "utf-8")
+    (tmp_path / "three").mkdir()
+    assert run("apply", "one", "--platform", "rocm").code == 0
+    done = run("undo")
+    assert (done.code, done.said.count("Undo with that folder as the path")) == (2, 1)
+    assert "one" in done.err.splitlines()[-1]
+    assert "two" not in done.err
+    assert run("undo", "one").code == 0
+    assert "Nothing to undo: no apply" in run("undo").err

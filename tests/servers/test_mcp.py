@@ -197,20 +197,40 @@ def test_a_part_of_a_port_is_not_said_to_be_ready_to_train(server: Started, proj
         return [await written(client), await written(client, unsafe=True)]
 
     part, whole = server.talk(twice, project, "--allow-apply")
-    assert part.startswith("Next: ask the user whether unsafe fixes")
+    assert part.startswith("Next: ask the user how to move cuda to npu: call diff with unsafe: true")
     assert whole.startswith("Next: call verify, or have the user start the training")
 
 
-def test_an_agent_hears_of_files_outside_of_training(server: Started, project: Path) -> None:
+def test_an_agent_hears_of_files_that_nothing_starts(server: Started, project: Path) -> None:
     (project / "train.py").write_text("import torch\n\ntorch.ones(1, requires_grad=True).npu().sum().backward()\n")
     (project / "infer.py").write_text("import torch\n\nx = torch.ones(1).cuda()\n")
     answer = server.ask("check", {"platform": "ascend"}, project)
-    assert (
-        "1 file uses the device, but no training, launch script or README command reaches that file: not changed."
-        in own_words(answer)
+    assert own_words(answer).startswith(
+        "Next: tell the user that 1 file uses the device, and nothing this project starts reaches that file."
     )
     assert "infer.py" in words(answer)
     assert "reaches that file" not in own_words(server.ask("check", ROCM, project))
+    named = server.ask("diff", {"platform": "ascend", "unsafe": True, "paths": ["infer.py"]}, project)
+    assert any("torch.ones(1).npu()" in line for line in named.structured_content["patch"]["lines"])
+
+
+def test_what_is_for_a_person_comes_before_the_changes(server: Started, project: Path) -> None:
+    (project / "train.py").write_text(
+        "import torch\nimport torch.distributed as dist\n\ndist.init_process_group('nccl')\nx = torch.ones(1).cuda()\n"
+        "major, minor = torch.cuda.get_device_capability()\n"
+    )
+    answer = server.ask("check", {"platform": "ascend"}, project)
+    report = answer.structured_content["report"]
+    assert [(one["line"], one["action"]) for one in report["sites"]] == [(6, "review")]
+    assert len(report["edits"]) == 3
+    assert words(answer).index(":6 device-module") < words(answer).index(":4 unsupported-backend")
+    patch = server.ask("diff", {"platform": "ascend"}, project)
+    assert own_words(patch).startswith("Next: ask the user how to move cuda to npu: call diff with unsafe: true")
+    assert "and then the program does not run" in own_words(patch)
+    shown = patch.structured_content["report"]
+    assert ([one["line"] for one in shown["sites"]], shown["edits"]) == ([6], [])
+    whole = server.ask("diff", {"platform": "ascend", "unsafe": True}, project)
+    assert own_words(whole).startswith("Next: show the user this patch.")
 
 
 @pytest.mark.parametrize("change", ["file", "platform", "digest", "another file"])

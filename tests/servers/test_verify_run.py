@@ -79,7 +79,7 @@ def test_what_a_run_calls_for_is_written_by_its_plan(server: Started, project: P
     asked = {"platform": "cpu", "unsafe": True}
     assert server.ask("check", asked, project).structured_content["report"]["edits"] == []
     recorded = {**asked, "from_run": "run.json"}
-    plan = server.ask("diff", recorded, project)
+    plan = server.ask("diff", {**recorded, "show": ["edits"]}, project)
     (edit,) = plan.structured_content["report"]["edits"]
     assert (edit["path"], edit["line"], edit["applicability"]) == ("train.py", 5, "unsafe")
     jsonschema.validate(plan.structured_content, schema_of_output("diff"))

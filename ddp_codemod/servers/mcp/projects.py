@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ddp_codemod.api import Plan, plan_of, undo
 from ddp_codemod.cli.from_run import read_record
@@ -15,6 +16,7 @@ from ddp_codemod.cli.settings import command_line
 from ddp_codemod.health import RecordedGroup
 from ddp_codemod.messages import render, text
 from ddp_codemod.model import Action, Applicability, Hop, Survey
+from ddp_codemod.report.device_kinds import is_device_rule
 from ddp_codemod.report.json import dumps
 from ddp_codemod.report.view import View, shorten_text
 from ddp_codemod.request import PlanError, survey_request
@@ -27,7 +29,8 @@ from ddp_codemod.servers.roots import Roots, Within
 from ddp_codemod.servers.work import Job
 
 STEPS = 40  # of one line's explanation
-_UNREACHED = 10  # files outside of training that are named
+_UNREACHED = 10  # files that nothing of the project starts, which are named
+P = TypeVar("P", bound=Paged)
 
 
 class Call(Struct, frozen=True):
@@ -49,8 +52,10 @@ def scan(call: Call, asked: Scan) -> Answer:
 
 
 def check(call: Call, asked: Check) -> Answer:
-    """What would change."""
-    return _answer_with_page(call, asked, _survey_project(call, asked), ("edits", "skipped"))
+    """What is for a person first, then what would change."""
+    return _answer_with_page(
+        call, _ask_for_review(asked), _survey_project(call, asked), ("sites", "advisories", "skipped", "edits")
+    )
 
 
 def diff(call: Call, asked: Diff) -> Answer:
@@ -60,9 +65,12 @@ def diff(call: Call, asked: Diff) -> Answer:
     report = json.loads(dumps(found, call.lang))
     lines = plan.patch.decode("utf-8", "backslashreplace").split("\n")[:-1]
     part = select_patch_lines([clean_text(line.replace("\r", "\\r"), 1000) for line in lines], asked.patch_offset)
-    taken, which = select_page(clean_report(report), asked, ("edits",))
-    todo = call.say("mcp-digest", digest=plan.digest) if plan.files else _suggest_next_step(call, found)
-    said = [todo, *_format_counts(call, found, plan)]
+    # the patch says what changes; beside it is only what nothing changes
+    taken, which = select_page(clean_report(report), _ask_for_review(asked), ("sites", "advisories", "skipped"))
+    todo = [call.say("mcp-digest", digest=plan.digest)] if plan.files else [_suggest_next_step(call, found, asked)]
+    if plan.files and (half := _describe_half_port(call, found, asked)):
+        todo = [half, call.say("mcp-digest-half", digest=plan.digest)]
+    said = [*todo, *_format_counts(call, found, plan)]
     if part["next"] is not None:
         said.append(call.say("mcp-patch-more", n=part["next"], total=part["total"]))
     made: dict[str, Any] = {"root": clean_text(str(found.root)), "report": taken, "page": which, "patch": part}
@@ -80,7 +88,7 @@ def explain(call: Call, asked: Explain) -> Answer:
     steps, unsaid = steps[:STEPS], len(steps[STEPS:])
     report, left = limit_report(clean_report(json.loads(dumps(found, call.lang))), *KINDS)
     said = [
-        _suggest_next_step(call, found),
+        _suggest_next_step(call, found, asked),
         call.say("mcp-explained", n=len(found.decisions), platform=quote_foreign(found.platform)),
     ]
     lines = [*_format_entries(call, report, ("sites", "edits", "advisories")), *(_format_step(call, one) for one in steps)]
@@ -105,6 +113,7 @@ def apply(call: Call, asked: Apply) -> Answer:
     made = {"root": clean_text(str(found.root)), "written": [*map(clean_text, names)], "digest": plan.digest}
     part = not asked.unsafe and any(edit.applicability is Applicability.UNSAFE for edit in found.edits)
     todo = call.say("mcp-todo-unsafe" if part else "mcp-todo-written")  # a part of the changes need not train
+    todo = _describe_half_port(call, found, asked) or todo
     return Answer(
         {**made, "undo": {**back, "command": command}},
         (todo, call.say("mcp-written", n=len(names)), call.say("mcp-take-back")),
@@ -164,18 +173,41 @@ def _make_plan(call: Call, found: Survey, asked: Project) -> Plan:
 def _answer_with_page(call: Call, asked: Paged, found: Survey, usual: Sequence[Kind]) -> Answer:
     report = clean_report(json.loads(dumps(found, call.lang)))
     taken, which = select_page(report, asked, usual)
-    said = [_suggest_next_step(call, found), *_format_counts(call, found, None)]
+    said = [_suggest_next_step(call, found, asked), *_format_counts(call, found, None)]
     if which["next"] is not None:
         said.append(call.say("mcp-next", returned=which["returned"], total=which["total"], next=which["next"]))
-    if found.unreached:
+    if found.unreached and (found.edits or found.decisions):
         said.append(call.say("mcp-unreached", n=len(found.unreached)))
     made = {"root": clean_text(str(found.root)), "report": taken, "page": which}
     files = map(quote_text, found.unreached[:_UNREACHED])
     return Answer(made, tuple(said), (*_format_entries(call, taken, asked.show or usual), *files))
 
 
-def _suggest_next_step(call: Call, found: Survey) -> str:
+def _ask_for_review(asked: P) -> P:
+    """The request, of whose sites only those for review are wanted unless it names others."""
+    return asked if asked.show or asked.action else replace(asked, action="review")
+
+
+def _describe_half_port(call: Call, found: Survey, asked: Project) -> str:
+    """That the safe changes alone leave the program on a device that the platform lacks, and the two ways to port it whole."""
+    about = found.devices
+    uses = {
+        rule
+        for edit in found.edits
+        if edit.applicability is Applicability.UNSAFE
+        for rule in (edit.rule,)
+        if is_device_rule(rule)
+    }
+    if asked.unsafe or about is None or not about.new or not uses:
+        return ""
+    key = "mcp-todo-half-vendor" if about.vendor else "mcp-todo-half"
+    return call.say(key, old=quote_foreign(about.old), new=quote_foreign(about.new), vendor=quote_foreign(about.vendor))
+
+
+def _suggest_next_step(call: Call, found: Survey, asked: Project) -> str:
     """What to do with a finding next: what can be made, then what a user has to decide, else nothing."""
+    if half := _describe_half_port(call, found, asked):
+        return half
     if any(edit.applicability is Applicability.SAFE for edit in found.edits):
         return call.say("mcp-todo-diff")
     if found.edits:
@@ -183,6 +215,10 @@ def _suggest_next_step(call: Call, found: Survey) -> str:
     review = any(one.action is Action.REVIEW for one in found.decisions) or found.unaccounted
     if review or any(one.candidate for one in found.skipped):
         return call.say("mcp-todo-review")
+    if found.unreached or found.without_entry_point:
+        return call.say("mcp-todo-unreached", n=len(found.unreached) or found.without_entry_point)
+    if any(note.open for note in found.advisories):
+        return call.say("mcp-todo-notes")
     return call.say("mcp-todo-none")
 
 
