@@ -66,7 +66,7 @@ class Roots(Struct, frozen=True):
         paths = tuple(map(self.find, names)) if names else self.folders
         limit = self._find_folder(paths[0])
         assert limit is not None
-        root = find_root(paths)
+        root = find_root(paths, limit)
         if not root.is_relative_to(limit):
             root = limit
         for path in paths:

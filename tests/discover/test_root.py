@@ -65,3 +65,20 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / "real" / "pyproject.toml").write_text("")
     (tmp_path / "link").symlink_to(tmp_path / "real", target_is_directory=True)
     assert find_root([tmp_path / "link"]) == tmp_path / "link"
+
+
+def test_a_file_of_an_unpacked_project_belongs_to_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = tmp_path / "a" / "pkg" / "bin"
+    deep.mkdir(parents=True)
+    (deep / "train.py").touch()
+    monkeypatch.chdir(tmp_path / "a")
+    assert find_root([Path("pkg/bin/train.py")]) == deep  # nothing says that this is a project
+    (tmp_path / "a" / "README.md").touch()
+    assert find_root([Path("pkg/bin/train.py")]) == tmp_path / "a"
+    assert find_root([Path("pkg/bin")]) == deep  # a folder speaks for itself
+    assert find_root([deep / "train.py"], tmp_path) == deep
+    monkeypatch.chdir(tmp_path)
+    assert find_root([deep / "train.py"]) == deep
+    (tmp_path / "a" / "pkg" / "pyproject.toml").touch()
+    monkeypatch.chdir(tmp_path / "a")
+    assert find_root([Path("pkg/bin/train.py")]) == tmp_path / "a" / "pkg"

@@ -252,7 +252,8 @@ def _format_entries(call: Call, report: dict[str, Any], kinds: Sequence[Kind]) -
             f"{quote_text(one['path'])}:{one['line']} {quote_foreign(one['rule'])} ({one['applicability']}): {one['reason']}"
         )
     for one in report["advisories"] if "advisories" in kinds else ():
-        lines.append(f"{quote_text(one['path'])}:{one['line']} {quote_foreign(one['rule'])}: {one['message']}")
+        where = f"{quote_text(one['path'])}:{one['line']} " if one["path"] else ""  # a note on the whole project
+        lines.append(f"{where}{quote_foreign(one['rule'])}: {one['message']}")
     for one in report["skipped"] if "skipped" in kinds else ():
         lines.append(f"{quote_text(one['path'])}: {one['reason']}")
     return lines
