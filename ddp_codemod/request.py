@@ -130,11 +130,11 @@ def _check_platform(asked: str | None, config: Config, known: Rules) -> str:
     ident = asked or config.platform
     if ident is None:
         raise PlanError(f"no platform set; pass one of: {', '.join(sorted(known.platforms))}")
-    return _check_known("platform", ident, known.platforms)
+    return _check_known("platform", ident, known.platforms, known.other_names)
 
 
-def _check_known(kind: str, ident: str, known: Mapping[str, Any]) -> str:
+def _check_known(kind: str, ident: str, known: Mapping[str, Any], meant: Mapping[str, str] = {}) -> str:
     if ident not in known:
-        near = get_close_matches(ident, list(known), n=1)
+        near = [meant[ident]] if ident in meant else get_close_matches(ident, list(known), n=1)
         raise PlanError(sentence(Reason.of(f"api-{kind}", word=ident, near=near[0] if near else ", ".join(sorted(known)))))
     return ident

@@ -35,6 +35,15 @@ class Rules(Struct, frozen=True):
         return self.fixes.get(ident) or self.advice.get(ident)
 
     @property
+    def other_names(self) -> dict[str, str]:
+        """The platforms by their accelerator and backend, where these are of one alone: npu and hccl are not what ascend is called."""
+        named: dict[str, set[str]] = {}
+        for platform in self.platforms.values():
+            for name in {*platform.machine.accelerators, platform.backend.wanted} - {*self.platforms}:
+                named.setdefault(name, set()).add(platform.id)
+        return {name: next(iter(idents)) for name, idents in named.items() if len(idents) == 1}
+
+    @property
     def compared(self) -> str:
         """The newest releases that the rule data was compared with: ``torch 2.15.0, lightning 2.6.6``."""
         return ", ".join(f"{package.name} {package.newest}" for package in self.packages.values() if package.newest)

@@ -49,17 +49,8 @@ def choose_platform(settings: Settings, config: Config, rules: Rules, machine: M
 def known_platform(ident: str, rules: Rules, where: str = "--platform") -> Platform:
     """The platform with this id. Raises Failure that names the nearest one."""
     if ident not in rules.platforms:
-        raise unknown_word("platform-unknown", ident, rules.platforms, _other_names(rules), where=where)
+        raise unknown_word("platform-unknown", ident, rules.platforms, rules.other_names, where=where)
     return rules.platforms[ident]
-
-
-def _other_names(rules: Rules) -> dict[str, str]:
-    """The platforms by their accelerator and backend, where these are of one alone: npu and hccl are not what ascend is called."""
-    named: dict[str, set[str]] = {}
-    for platform in rules.platforms.values():
-        for name in {*platform.machine.accelerators, platform.backend.wanted} - {*rules.platforms}:
-            named.setdefault(name, set()).add(platform.id)
-    return {name: next(iter(idents)) for name, idents in named.items() if len(idents) == 1}
 
 
 def _find_own_platform(settings: Settings, rules: Rules, machine: Machine) -> Choice:

@@ -115,6 +115,7 @@ def test_reviews_are_sites(project: Path) -> None:
     ("change", "said"),
     [
         ({"platform": "rcm"}, "did you mean rocm"),
+        ({"platform": "npu"}, "did you mean ascend"),
         ({"platform": None}, "no platform set"),
         ({"rules": ["no-libvu"]}, "no-libuv"),
         ({"paths": "nowhere"}, "nowhere"),

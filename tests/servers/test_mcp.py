@@ -92,6 +92,7 @@ WRONG = [
     ("undo", {"paths": "."}, "is read-only"),
     ("doctor", {"python": "x"}, "python"),
     ("scan", {"platform": "rcm"}, "did you mean rocm"),
+    ("scan", {"platform": "npu"}, "did you mean ascend"),
     ("scan", {}, "no platform set"),
     ("scan", {**ROCM, "limit": 1000}, "limit"),
     ("scan", {**ROCM, "paths": "train.py"}, "array"),

@@ -75,7 +75,8 @@ def diff(call: Call, asked: Diff) -> Answer:
         said.append(call.say("mcp-patch-more", n=part["next"], total=part["total"]))
     made: dict[str, Any] = {"root": clean_text(str(found.root)), "report": taken, "page": which, "patch": part}
     made |= {"digest": plan.digest if plan.files else None, "files": len(plan.files)}
-    return Answer(made, tuple(said), tuple(part["lines"]), shown=150)
+    beside = [] if asked.patch_offset else _format_entries(call, taken, asked.show or ("sites", "advisories", "skipped"))
+    return Answer(made, tuple(said), (*beside, *part["lines"]), shown=150)
 
 
 def explain(call: Call, asked: Explain) -> Answer:
@@ -217,7 +218,7 @@ def _suggest_next_step(call: Call, found: Survey, asked: Project) -> str:
         return call.say("mcp-todo-review")
     if found.unreached or found.without_entry_point:
         return call.say("mcp-todo-unreached", n=len(found.unreached) or found.without_entry_point)
-    if any(note.open for note in found.advisories):
+    if found.advisories:
         return call.say("mcp-todo-notes")
     return call.say("mcp-todo-none")
 
