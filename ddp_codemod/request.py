@@ -20,6 +20,7 @@ from ddp_codemod.model import Reason, Survey
 from ddp_codemod.run.options import Options, Progress
 from ddp_codemod.run.survey import survey
 from ddp_codemod.versions import given
+from ddp_codemod.write.ported_lines import find_ported_lines
 
 if TYPE_CHECKING:
     from ddp_codemod.health import RecordedGroup
@@ -107,6 +108,7 @@ def make_options(
         scope=config.scope.without(others),
         versions=versions,
         others=others,
+        ported=find_ported_lines(root, chosen.id),
     )
 
 

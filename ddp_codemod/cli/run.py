@@ -81,6 +81,7 @@ def prepare_job(settings: Settings, writes: bool = False) -> Job:
     if settings.format == "text" and settings.command in PORTING:
         tell_earlier_ports(console, root, choice.platform.id, settings.paths[:1])
     from ddp_codemod.run.options import Options  # not before it is clear that there is work
+    from ddp_codemod.write.ported_lines import find_ported_lines
 
     kept = kept_objects() if settings.command in ENDING else None
     options = Options(
@@ -99,6 +100,7 @@ def prepare_job(settings: Settings, writes: bool = False) -> Job:
         style="portable" if settings.style == "portable" else "pin",
         starts=settings.command in ("apply", "diff") and settings.format == "text" and not settings.quiet,
         recorded=recorded,
+        ported=find_ported_lines(root, choice.platform.id),
     )
     return Job(settings, console, options, root)
 

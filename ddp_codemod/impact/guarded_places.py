@@ -19,7 +19,8 @@ def is_guarded(context: Context, advice: Advice, hit: Hit) -> bool:
     """Whether a place is never come past, or only where a backend or device of other machines was asked for, or is tried."""
     module, facts, child = hit.module, context.facts, hit.node
     device = context.platform.device
-    if advice.where and device is not None and device.module and is_device_aware(module, hit.node, device.type):
+    ported = context.ported.get(module.name, ())
+    if advice.where and device is not None and device.module and is_device_aware(module, hit.node, device.type, ported):
         return True
     never = facts.unset.unreachable(module, hit.node)
     if never is not None and not (advice.level == "review" and _is_never_reached(module, never)):

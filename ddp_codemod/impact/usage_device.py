@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from ddp_codemod.catalog.advisory import Pattern
@@ -190,17 +190,27 @@ def _name_target(node: ast.expr) -> str | None:
     return last_name(node)
 
 
-def is_device_aware(module: Module, node: ast.AST, device: str) -> bool:
-    """Whether the function that a node is in, or its statement outside of functions, names a device itself."""
+def is_device_aware(module: Module, node: ast.AST, device: str, ported: Sequence[str] = ()) -> bool:
+    """Whether the function that a node is in, or its statement outside of functions, names a device itself.
+
+    ``ported``: lines that an earlier run wrote, which say nothing of what the code knows.
+    """
     key = ("knows", device)
     if key not in module.cache:
         name = re.escape(device)
         wanted = re.compile(rf"{name}(?<![a-z]{name})(?![a-z])")  # "input" names no npu; what begins with a text is found sooner
         kinds = (ast.Name, ast.Attribute, ast.Constant) if wanted.search(module.source.text.lower()) else ()
         parts = (part for kind in kinds for part in module.nodes.get(kind, ()))
-        module.cache[key] = frozenset(_find_outermost(module, part) for part in parts if wanted.search(_read_name(part).lower()))
+        naming = (part for part in parts if wanted.search(_read_name(part).lower()))
+        own = (part for part in naming if not ported or _read_line(module, part) not in ported)
+        module.cache[key] = frozenset(_find_outermost(module, part) for part in own)
     there: frozenset[ast.AST] = module.cache[key]  # type: ignore[assignment]
     return bool(there) and _find_outermost(module, node) in there
+
+
+def _read_line(module: Module, node: ast.AST) -> str:
+    start, end = module.source.line_span(module.place(node).start)
+    return module.source.text[start:end].strip()
 
 
 def _read_name(node: ast.AST) -> str:

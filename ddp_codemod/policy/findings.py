@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal, Union
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.load import Rules
@@ -227,6 +227,9 @@ class Context(Struct, frozen=True):
     tracer: Tracer
     facts: Facts
     versions: Versions
+    ported: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # lines that earlier runs for the platform wrote, by the file
 
     @property
     def may_be_bare(self) -> bool:

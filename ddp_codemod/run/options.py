@@ -41,6 +41,9 @@ class Options(Struct, frozen=True):
     # versions of packages, where the user knows better than the project's files
     versions: Mapping[str, Stated] = field(default_factory=dict)
     recorded: tuple[RecordedGroup, ...] = ()  # the groups that a run of the project made
+    ported: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # lines that earlier runs for the platform wrote, by the file
 
     @property
     def wanted(self) -> list[Fix]:

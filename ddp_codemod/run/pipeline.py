@@ -93,6 +93,7 @@ class Run:
             Evaluator(resolver, self.facts, options.rules, options.platform),
             self.facts,
             self.versions,
+            options.ported,
         )
         self.ignored = 0
         self.left_unread = look.left_unread

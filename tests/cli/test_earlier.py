@@ -174,3 +174,32 @@ def test_undone_as_often_as_applied_each_file_is_byte_for_byte_the_first(whole, 
         assert tree(root) == state
     assert "Nothing to undo" in run("undo").said
     assert tree(root) == first
+
+
+CAPABILITY = """import torch
+
+
+def describe(net, x):
+    if torch.cuda.is_available():
+        print(torch.cuda.get_device_capability())
+    net.cuda()(x).sum().backward()
+
+
+describe(torch.nn.Linear(1, 1), torch.ones(1))
+"""
+
+
+def test_what_needs_review_does_so_after_the_port_too(project, run) -> None:  # type: ignore[no-untyped-def]
+    root: Path = project(train=CAPABILITY)
+    before = run("apply", ".", "--platform", "ascend", "--unsafe")
+    assert "torch.npu.is_available()" in (root / "train.py").read_text()
+    assert "Not finished: 1 place needs review" in before.said
+    after = run("check", ".", "--platform", "ascend").said
+    assert "Not finished: 1 place needs review" in after
+    assert "train.py:7" in after
+    again = run("apply", ".", "--platform", "ascend", "--unsafe").said
+    assert "Not finished: 1 place needs review" in again
+    run("undo")
+    own = CAPABILITY.replace("    net.cuda()", "    if hasattr(torch, 'npu'):\n        net.npu()\n    net.cuda()")
+    (root / "train.py").write_text(own)  # whose authors know of the device
+    assert "needs review" not in run("check", ".", "--platform", "ascend").said

@@ -1,0 +1,19 @@
+"""The lines that earlier applies for a platform wrote: they are no sign that a project's authors know of its device."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ddp_codemod.write.journal_folders import has_journal
+
+
+def find_ported_lines(root: Path, platform: str) -> dict[str, tuple[str, ...]]:
+    """Those that may still be there, without what they are indented by, by the file."""
+    found: dict[str, dict[str, None]] = {}
+    if has_journal(root):  # most projects have none, and need not wait for what reads it
+        from ddp_codemod.write.journal import find_ported_changes
+
+        for why in find_ported_changes(root):
+            if why.platform == platform:
+                found.setdefault(why.name, {}).update(dict.fromkeys(line.strip() for _, line in why.lines))
+    return {name: tuple(lines) for name, lines in found.items()}
