@@ -51,6 +51,15 @@ def is_from_text(context: Context, module: Module, node: ast.expr) -> bool:
     return bool(found) and all(leaf is not None for leaf in found)
 
 
+def find_device_sources(context: Context, module: Module, node: ast.expr, device: str) -> list[Value]:
+    """The texts that a value can start from, where all of them are names of devices, with the old one among them; else none."""
+    found = list(trace_source_texts(context, module, _strip_text_conversions(node)[0]))
+    known = [leaf for leaf in found if leaf is not None]
+    types = {kind for platform in context.rules.platforms.values() for kind in platform.device_types}
+    names = {find_literal_prefix(leaf.node).partition(":")[0] for leaf in known if isinstance(leaf.node, ast.expr)}
+    return known if len(known) == len(found) and device in names and types.issuperset(names) else []
+
+
 def find_source_texts(context: Context, module: Module, node: ast.expr) -> list[Value]:
     """The texts that what is compared can start from, those that are known."""
     return [leaf for leaf in trace_source_texts(context, module, _strip_text_conversions(node)[0]) if leaf is not None]

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 from ddp_codemod.catalog.advisory import Pattern
 from ddp_codemod.dataflow.joined_texts import find_literal_prefix
-from ddp_codemod.impact.device_comparisons import find_compared_value, is_from_text, is_library_guard
+from ddp_codemod.impact.device_comparisons import find_compared_value, find_device_sources, is_from_text, is_library_guard
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.entities import Definition
@@ -120,7 +120,16 @@ def find_device_comparisons(context: Context, pattern: Pattern, module: Module) 
         if is_library_guard(context, module, test):
             continue
         other = find_compared_value(test, text)
-        if other is None or is_from_text(context, module, other) == (pattern.argument_is == "from-text"):
+        if other is not None and not _is_named_like(_strip_conversions(other), pattern):
+            # it may still be a device's name, where one of those it starts from is called so
+            if pattern.argument_is == "from-text" and any(
+                isinstance(leaf.module, Module)
+                and isinstance(leaf.node, ast.expr)
+                and _is_called_like(leaf.module, leaf.node, pattern)
+                for leaf in find_device_sources(context, module, other, pattern.device)
+            ):
+                yield test, text
+        elif other is None or is_from_text(context, module, other) == (pattern.argument_is == "from-text"):
             yield test, text
 
 
@@ -129,11 +138,11 @@ def _find_comparisons(pattern: Pattern, module: Module) -> Iterator[tuple[ast.AS
         assert isinstance(compare, ast.Compare)
         sides = [compare.left, *compare.comparators]
         for side, other in (sides, sides[::-1]) if len(sides) == 2 else ():
-            if _has_prefix(side, pattern.device) and _is_named_like(_strip_conversions(other), pattern):
+            if _has_prefix(side, pattern.device) and not isinstance(other, ast.Constant):
                 yield compare, side
     for call in module.nodes.get(ast.Call, ()):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "startswith" and call.args:
-            if _has_prefix(call.args[0], pattern.device) and _is_named_like(_strip_conversions(call.func.value), pattern):
+            if _has_prefix(call.args[0], pattern.device):
                 yield call, call.args[0]
 
 
@@ -144,6 +153,11 @@ def _strip_conversions(node: ast.expr) -> ast.expr:
     if isinstance(node.func, ast.Attribute):
         return node.func.value
     return node.args[0] if isinstance(node.func, ast.Name) and node.func.id == "str" and len(node.args) == 1 else node
+
+
+def _is_called_like(module: Module, text: ast.expr, pattern: Pattern) -> bool:
+    """Whether a text goes to something with one of the words of the pattern in its name."""
+    return any(not set(pattern.within).isdisjoint((name or "").lower().split("_")) for name in _list_targets(module, text))
 
 
 def _is_named_like(node: ast.expr, pattern: Pattern) -> bool:
