@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ddp_codemod.report.fingerprints import FingerprintedFinding
 
 REASON = "TODO: say why"
+_ROUNDS = 4
 
 
 def add_ignore(job: Job, found: Survey) -> int:
@@ -24,14 +25,13 @@ def add_ignore(job: Job, found: Survey) -> int:
     from ddp_codemod.write.apply import apply_changes
     from ddp_codemod.write.errors import WriteError
 
-    console, wanted = job.console, _find_lines(job, found)
-    changes = [change for name, lines in wanted.items() if (change := _make_change(found.sources.get(name), lines)) is not None]
+    console = job.console
+    changes, again = _make_comments(job, found)
     try:
         apply_changes(job.root, changes, allow_dirty=True)
     except WriteError as why:
         raise refusal_failure(why, job.root) from None
     lines = sum(change.after.count(b"ddp-codemod: ignore") - change.before.count(b"ddp-codemod: ignore") for change in changes)
-    again = survey_narrowed(job) if changes else found
     view = job.view(again)
     left = [one for one in _select_findings(again) if one.line]
     if lines:
@@ -44,6 +44,31 @@ def add_ignore(job: Job, found: Survey) -> int:
         for one in left:
             console.out(f"  {view.at(one.name, one.line)}: {one.rule}: {view.reason(one.reason)}")
     return FOUND if left else DONE
+
+
+def _make_comments(job: Job, found: Survey) -> tuple[list[FileChange], Survey]:
+    """The files with their comments, and what is found in them: where one rule is quiet, another may have its say on the line."""
+    from ddp_codemod.discover.unsaved import use_unsaved_texts
+
+    wanted, again = _find_lines(job, found), found
+    changes: list[FileChange] = []
+    for _ in range(_ROUNDS if wanted else 0):
+        changes = [
+            change for name, lines in wanted.items() if (change := _make_change(found.sources.get(name), lines)) is not None
+        ]
+        with use_unsaved_texts({str((job.root / change.name).absolute()): change.after for change in changes}):
+            again = survey_narrowed(replace(job, options=replace(job.options, cache=False)))
+        more = [
+            (name, line, rules - wanted[name][line])
+            for name, lines in _find_lines(job, again).items()
+            for line, rules in lines.items()
+            if line in wanted.get(name, {})
+        ]
+        for name, line, rules in more:
+            wanted[name][line] |= rules
+        if not any(rules for _, _, rules in more):
+            break
+    return changes, again
 
 
 def _select_findings(found: Survey) -> Iterator[FingerprintedFinding]:

@@ -13,7 +13,7 @@ from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Tree, place_of
 from ddp_codemod.policy.finding_decisions import places_of
-from ddp_codemod.policy.findings import Finding, NewText
+from ddp_codemod.policy.findings import Finding, Insertions, NewText
 
 IGNORE = re.compile(r"#\s*ddp-codemod:\s*ignore(?:\[([\w, -]*)\])?")
 
@@ -37,6 +37,8 @@ class Limits(Bounds, frozen=True):
         for change in finding.changes:
             if isinstance(change, NewText):
                 marked += [(change.leaf.module, at) for at in (change.leaf.place.start, change.leaf.place.end)]
+            elif isinstance(change, Insertions):
+                marked += [(change.module, start) for start, _, _ in change.pieces]
         if any(has_ignore_comment(tree, offset, finding.rule) for tree, offset in marked):
             return None
         idents = {finding.use.surface.id, finding.rule or ""}

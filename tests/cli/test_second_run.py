@@ -94,3 +94,47 @@ def test_an_entry_of_yaml_gets_one_and_of_json_none(project, run) -> None:  # ty
 def test_comments_are_written_by_themselves(project, run, words: tuple[str, ...]) -> None:  # type: ignore[no-untyped-def]
     project(train=FOUND)
     assert run("check", ".", "--platform", "rocm", "--add-ignore", *words).code == 2
+
+
+TWO_RULES = """import torch
+
+
+def train(net, x):
+    device = "cuda"
+    net.to(device)(torch.ones(1, device=device)).sum().backward()
+    torch.load("a.pt", map_location=torch.device(device))
+
+
+train(torch.nn.Linear(1, 1), 0)
+"""
+ASKED = """import torch
+
+
+def describe(net, x):
+    if torch.cuda.is_available():
+        print(torch.cuda.get_device_capability())
+    net.cuda()(x).sum().backward()
+
+
+describe(torch.nn.Linear(1, 1), torch.ones(1))
+"""
+
+
+def test_a_comment_names_each_rule_that_a_line_is_about(project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project(train=TWO_RULES)
+    done = run("check", ".", "--platform", "ascend", "--add-ignore")
+    assert "1 comment written in 1 file" in done.out
+    assert "No comment can quiet" not in done.said
+    line = (root / "train.py").read_text().splitlines()[4]
+    assert line.startswith('    device = "cuda"  # ddp-codemod: ignore[device-')
+    assert line.count("device-") >= 2
+    assert run("check", ".", "--platform", "ascend", "--strict").code == 0
+    run("undo")
+    assert (root / "train.py").read_text() == TWO_RULES
+
+
+def test_what_needs_review_is_said_of_the_second_run_too(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(train=ASKED)
+    said = run("check", ".", "--platform", "ascend", "--unsafe", "--after-apply").said
+    assert "Not finished: 1 place needs review" in said
+    assert "train.py:" in said
