@@ -20,8 +20,8 @@ _UNPACKED = (
 def find_root(paths: Sequence[Path], base: Path | None = None) -> Path:
     """The nearest ancestor of the first path with .git or pyproject.toml, else the folder itself.
 
-    For a file without such an ancestor it is ``base``, the current folder, where the file lies below it and it looks like the top of
-    a project: what is said of one line is said of the project that it belongs to.
+    For a file without such an ancestor it is the topmost folder from ``base``, the current folder, down to the file that looks like
+    the top of a project: what is said of one line is said of the project that it belongs to.
 
     Raises ValueError when a path lies outside the root that the first one gives.
     """
@@ -30,8 +30,8 @@ def find_root(paths: Sequence[Path], base: Path | None = None) -> Path:
     root = next((at for at in (first, *first.parents) if any((at / marker).exists() for marker in MARKERS)), None)
     if root is None:
         top = Path(_normalize_path(base or Path.cwd()))
-        unpacked = folders[0] != Path(paths[0]).absolute() and first.is_relative_to(top)
-        root = top if unpacked and any((top / name).is_file() for name in _UNPACKED) else first
+        around = [at for at in (first, *first.parents) if at.is_relative_to(top)] if not Path(paths[0]).is_dir() else []
+        root = next((at for at in reversed(around) if any((at / name).is_file() for name in _UNPACKED)), first)
     for folder in folders[1:]:
         if not Path(_normalize_path(folder)).is_relative_to(root):
             if root == first and first.is_relative_to(_normalize_path(folder)):

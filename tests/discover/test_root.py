@@ -76,9 +76,13 @@ def test_a_file_of_an_unpacked_project_belongs_to_the_current_folder(tmp_path: P
     (tmp_path / "a" / "README.md").touch()
     assert find_root([Path("pkg/bin/train.py")]) == tmp_path / "a"
     assert find_root([Path("pkg/bin")]) == deep  # a folder speaks for itself
-    assert find_root([deep / "train.py"], tmp_path) == deep
+    (tmp_path / "a" / "pkg" / "README.md").touch()
+    assert find_root([Path("pkg/bin/train.py")]) == tmp_path / "a"  # a part of it has one too
     monkeypatch.chdir(tmp_path)
-    assert find_root([deep / "train.py"]) == deep
+    assert find_root([deep / "train.py"]) == find_root([deep / "train.py"], tmp_path) == tmp_path / "a"
+    monkeypatch.chdir(deep)
+    assert find_root([Path("train.py")]) == deep  # what lies above is not looked at
+    assert find_root([Path("train.py")], tmp_path) == tmp_path / "a"
     (tmp_path / "a" / "pkg" / "pyproject.toml").touch()
     monkeypatch.chdir(tmp_path / "a")
     assert find_root([Path("pkg/bin/train.py")]) == tmp_path / "a" / "pkg"
