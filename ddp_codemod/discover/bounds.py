@@ -20,9 +20,14 @@ class Bounds(Struct, frozen=True):
     apart: tuple[str, ...] = ()  # folders of other work trees of git: a patch for this one cannot change them
 
     @property
-    def named_alone(self) -> frozenset[str]:
+    def files_alone(self) -> frozenset[str]:
         """The files that were named, where the run is not about the whole project."""
         return frozenset() if {"", "."} & {*self.under} else self.named
+
+    @property
+    def folders_alone(self) -> tuple[str, ...]:
+        """The folders that were named, where the run is not about the whole project."""
+        return () if {"", "."} & {*self.under} else tuple(name for name in self.under if name not in self.named)
 
     def covers(self, name: str) -> bool:
         """Whether a file lies under the paths; where it is a link the one that it leads to, too."""

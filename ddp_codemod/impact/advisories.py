@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from ddp_codemod.catalog.advisory import Advice, Pattern
 from ddp_codemod.catalog.backends import find_libraries
 from ddp_codemod.catalog.processes import may_be_bare
+from ddp_codemod.discover.listing import is_under
 from ddp_codemod.impact.asking_functions import find_calling_files
 from ddp_codemod.impact.changed_backends import BackendSwitches
 from ddp_codemod.impact.guarded_places import is_guarded
@@ -29,7 +30,8 @@ from ddp_codemod.impact.usage_settings import (
 from ddp_codemod.model import Advisory, Reason
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.imports import Imports
-from ddp_codemod.sites.launched_programs import find_launched_programs, follow_starts
+from ddp_codemod.sites.launched_programs import drop_others, find_launched_programs, follow_starts
+from ddp_codemod.sites.reachability import is_started
 from ddp_codemod.sites.training_files import find_framework_files, find_training_files
 from ddp_codemod.sites.word_search import TextMatcher
 
@@ -46,7 +48,8 @@ class PortedProject(Struct, dict=True):
     imports: Imports
     rules: tuple[str, ...]  # those in force
     alone: bool = True  # the code is for this platform alone; False: others run it too
-    named: frozenset[str] = frozenset()  # the files that the run is asked to port, whatever starts them
+    files_alone: frozenset[str] = frozenset()  # the files that the run is about alone: they are ported, whatever starts them
+    folders_alone: tuple[str, ...] = ()  # the folders that it is about alone
     _sure: dict[tuple[str, ...], set[str]] = field(default_factory=dict)
     _concerned: dict[frozenset[str], set[str]] = field(default_factory=dict)  # by the files of the groups
     _holding: dict[Pattern, set[str]] = field(default_factory=dict)
@@ -124,6 +127,20 @@ class PortedProject(Struct, dict=True):
         known = self.imports.above({*self.training, *self.switches.groups} & {*project.names})
         starts = {word for table in rules.processes for word in table.starts}
         return (follow_starts(project, self.imports, launched | known, able, starts) - known) | launched
+
+    @cached_property
+    def named(self) -> set[str]:
+        """The files that the run names, and the programs in the folders that it names where nothing else is started."""
+        found = {*self.files_alone}
+        if self.folders_alone and self.context.platform.device is not None:
+            project = self.imports.project
+            known = {*self.training, *self.switches.groups} & {*project.names}
+            reached = self.imports.below(self.launched | self.imports.above(known))
+            for folder in self.folders_alone:
+                inside = {name for name in project.names if is_under(name, folder)}
+                if inside.isdisjoint(reached):
+                    found |= {name for name in drop_others(inside) if is_started(project, self.imports, name)}
+        return found
 
     def files(self, advice: Advice) -> set[str]:
         """The files in which a switched group is used."""

@@ -119,7 +119,9 @@ class Run:
         findings = settle_device_tensors(self.context, self.imports, findings, asking)
         rules = tuple(fix.id for fix in options.wanted)
         switches, alone = collect_switches(self.context, findings), options.style == "pin"
-        whole = PortedProject(self.context, switches, self.imports, rules, alone, self.limits.named_alone)
+        whole = PortedProject(
+            self.context, switches, self.imports, rules, alone, self.limits.files_alone, self.limits.folders_alone
+        )
         adapter = AdviceEditor(whole, {name for name in self.project.names if self.limits.admits(name)})
         known = options.rules.fixes.values()
         vendor = find_migration(self.project, options.wanted, known, options.platform.id, lambda: adapter.started)

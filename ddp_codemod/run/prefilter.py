@@ -66,7 +66,10 @@ class Prefilter:
         words = {word for table in self.options.rules.processes for word in (*table.trains, *table.fits)}
         if self.texts.naming(words):
             return True
-        return bool((self.listing.launchers or self.bounds.named_alone) and self.texts.files_using_device(device.replaces))
+        return bool(
+            (self.listing.launchers or self.bounds.files_alone or self.bounds.folders_alone)
+            and self.texts.files_using_device(device.replaces)
+        )
 
     def _may_name(self, config: bytes) -> bool:
         """Whether a configuration file may say what is called, and that it is a surface."""

@@ -19,7 +19,7 @@ _PATH = re.compile(r"(?:[\w.-]+/)*[\w.-]+\.py\b")
 
 def find_launched_programs(project: Project, names: Set[str]) -> set[str]:
     """Those of the files that a command of the project starts; tests, measurements and what installs the project are none."""
-    found, able = set[str](), _drop_others(names)
+    found, able = set[str](), drop_others(names)
     if not able:
         return found
     for script in project.scripts(*sorted(_list_words(project, able))):
@@ -31,7 +31,7 @@ def find_launched_programs(project: Project, names: Set[str]) -> set[str]:
 
 def follow_starts(project: Project, imports: Imports, programs: Set[str], names: Set[str], starts: Iterable[str]) -> set[str]:
     """The programs, with those of the named files that their code starts: by a path in a text, where it calls one of ``starts``."""
-    found, todo, able = set(programs), set(programs), _drop_others(names)
+    found, todo, able = set(programs), set(programs), drop_others(names)
     calls, looked_at = WordMatcher(starts), set[str]()
     while todo:
         files = {name for name in imports.below(todo) if calls.some(project.data(name))} - looked_at
@@ -53,7 +53,7 @@ def _find_named_programs(project: Project, name: str) -> Iterator[str]:
                         yield str(PurePosixPath(folder, path))
 
 
-def _drop_others(names: Set[str]) -> set[str]:
+def drop_others(names: Set[str]) -> set[str]:
     """The files without tests, measurements and what installs a project."""
     return {name for name in names if not (is_test(name) or is_aside(name) or PurePosixPath(name).name in DECLARING)}
 

@@ -165,3 +165,11 @@ def test_the_name_that_a_library_for_cuda_takes_stays_also_in_a_caller(tmp_path:
         (edit.rule, edit.name, look(tmp_path, {}).sources["asr.py"].position(edit.start)[0]) for edit in look(tmp_path, {}).edits
     ]
     assert [edit for edit in edits if edit[2] > 2] == [("device-keyword", "asr.py", 11)]
+
+
+def test_so_are_the_programs_of_a_folder_in_which_nothing_else_is_started(tmp_path: Path) -> None:
+    files = {"train.py": TRAIN, "tools/one.py": INFER, "tools/two.py": INFER, "tools/test_one.py": INFER, "other/three.py": INFER}
+    assert ported(tmp_path, files, "ascend", "tools") == {("tools/one.py", 4), ("tools/two.py", 4)}
+    assert ported(tmp_path, {}, "ascend", "tools", ".") == {("train.py", 4)}
+    assert ported(tmp_path, {"run.sh": "python tools/two.py\n"}, "ascend", "tools") == {("tools/two.py", 4)}
+    assert look(tmp_path, {}, "ascend", "tools").unreached == ("tools/one.py", "tools/test_one.py")
