@@ -191,7 +191,7 @@ if device == 0:
     print("first")
 model = torch.nn.Linear(1, 1)
 if torch.cuda.is_available():
-    model = DDP(model)
+    model = DDP(model.cuda())
 model(torch.ones(1)).sum().backward()
 """
 
