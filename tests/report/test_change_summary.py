@@ -43,7 +43,7 @@ def test_an_import_that_comes_is_named(tmp_path: Path, capsys: pytest.CaptureFix
 
 def test_another_rule_is_named_by_its_title(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = headline(tmp_path, capsys, "windows", "--torch-version", "2.5.0", a=PLAIN)
-    assert said.endswith(": nccl becomes gloo (1), turn off libuv (default since torch 2.4) (1).")
+    assert said.endswith(": nccl becomes gloo (1), turn off libuv for torch 2.4 and newer (1).")
 
 
 def test_it_is_said_in_chinese(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
