@@ -68,7 +68,7 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     classes: tuple[Name, ...] = ()
     commands: tuple[Name, ...] = ()  # programs that launch files start
     # "option": others, or texts, beside which it says nothing; "rest": names that it does not mean, with all that is below them;
-    # of methods, functions in which they only hand on what they are asked for; "handed": calls that go on without the device
+    # of methods, functions in which they only pass on what they are asked for; "handed": calls that go on without the device
     without: tuple[Name, ...] = ()
 
     def __post_init__(self) -> None:
@@ -107,7 +107,7 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
     method: str = ""  # "to-device": the method that takes its place
     value: str = ""  # "to-device": what is passed where the old call passed nothing; "launched-count": the variable
     applicability: Literal["safe", "unsafe"] = "unsafe"
-    # "guard-statement": methods by which a statement only waits for a stream, whose call stands in it; "idle-stream": the same, for a
+    # "guard-statement": methods by which a statement only waits for a stream, whose call is in it; "idle-stream": the same, for a
     # new stream, and what enters one, while ``of`` gives the current one
     waits: tuple[Name, ...] = ()
     enters: tuple[Name, ...] = ()

@@ -93,7 +93,7 @@ def _trace_objects(tracer: Tracer, base: Sequence[Entity], name: str, node: ast.
         elif isinstance(entity, ModuleRef):
             for member in tracer.resolver.member(entity, name):
                 if isinstance(member, Variable):
-                    found += trace_module_variable(tracer, member, node, way)
+                    found += trace_module_variable(tracer, member, way)
     return found
 
 

@@ -55,7 +55,7 @@ def trace_bindings(
         elif binding.kind == "unpack" and binding.value is not None:
             found += unpacking.trace_unpacked(tracer, module, binding, way)
         elif binding.kind == "import":
-            found += _trace_import(tracer, module, node, way, binding)
+            found += _trace_import(tracer, module, binding.node, way, binding)
         elif binding.kind == "other" and (leaves := loops.trace_loop(tracer, module, binding, way)) is not None:
             found += leaves
         else:
@@ -72,19 +72,21 @@ def _trace_import(tracer: Tracer, module: Module, node: ast.AST, way: Trace, bin
         entities = tracer.resolver.variable(Variable(module, scope_of(module, binding.node), binding.name))
     else:
         entities = tracer.resolver.resolve(module, name) if isinstance(name, ast.expr) else []
+    text = binding.name if binding else module.text(node)
     found: list[Value] = []
     for entity in entities:
         if isinstance(entity, Variable) and entity.module is not module:
-            found += trace_module_variable(tracer, entity, node, way)
+            found += trace_module_variable(tracer, entity, way)
         elif isinstance(entity, (Definition, ModuleRef)):
-            found.append(tracer.unknown(module, node, way, "why-expression", text=module.text(node)))
-    return found or [tracer.unknown(module, node, way, "why-import", text=module.text(node))]
+            found.append(tracer.unknown(module, node, way, "why-expression", text=text))
+    return found or [tracer.unknown(module, node, way, "why-import", text=text)]
 
 
-def trace_module_variable(tracer: Tracer, variable: Variable, node: ast.AST, way: Trace) -> list[Value]:
+def trace_module_variable(tracer: Tracer, variable: Variable, way: Trace) -> list[Value]:
     """The leaves of a variable of another module, as its code leaves it."""
     module, scope = variable.module, variable.scope
     made = tracer.facts.find_at_end(module, scope, variable.name)
-    place = module.place(made[0].node) if made else None
-    step = way.hop(place, Reason.of("hop-module", Meaning.NAMED, name=variable.name, file=module.name)) if place else way
-    return trace_bindings(tracer, module, scope, node, made, step)
+    if not made:
+        return [tracer.unknown(module, module.tree.body[0], way, "why-unbound", text=variable.name)]
+    reason = Reason.of("hop-module", Meaning.NAMED, name=variable.name, file=module.name)
+    return trace_bindings(tracer, module, scope, made[0].node, made, way.hop(module.place(made[0].node), reason))

@@ -21,7 +21,7 @@ def find_root(paths: Sequence[Path], base: Path | None = None) -> Path:
     """The nearest ancestor of the first path with .git or pyproject.toml, else the folder itself.
 
     For a file without such an ancestor it is the topmost folder from ``base``, the current folder, down to the file that looks like
-    the top of a project: what is said of one line is said of the project that it belongs to.
+    the top of a project: what is reported of one line is reported of the project that it belongs to.
 
     Raises ValueError when a path lies outside the root that the first one gives.
     """

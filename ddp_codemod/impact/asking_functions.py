@@ -21,7 +21,7 @@ def find_calling_files(project: Project, pattern: Pattern, files: Iterable[str])
 
 
 def _find_asking_functions(data: bytes, words: WordMatcher) -> Iterator[str]:
-    """The names of the functions at the top of a file in whose first lines one of the words stands."""
+    """The names of the functions at the top of a file in whose first lines one of the words is."""
     for _, start, _ in words.places(data):
         lines = data[max(start - _FAR, 0) : start].splitlines()[-_MOST:]
         found = next((made for line in reversed(lines) if (made := _DEFINED.match(line)) is not None), None)

@@ -10,11 +10,11 @@ from ddp_codemod.impact.usage_device import find_names_below
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
 
-_ASKS = ("isinstance", "issubclass", "hasattr", "getattr", "cast")  # what runs nothing of what it is given
+_ASKS = ("isinstance", "issubclass", "hasattr", "getattr", "cast")  # what runs nothing of what it is passed
 
 
 def find_other_names(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.expr]:
-    """The names that are called, or handed on to be called, without those of ``without`` and what is below them."""
+    """The names that are called, or passed on to be called, without those of ``without`` and what is below them."""
     known = _list_known_names(context)
     for node in find_names_below(context, pattern, module):
         names = context.tracer.resolver.names(module, node)

@@ -108,7 +108,7 @@ def _is_free(module: Module, node: ast.expr) -> bool:
 
 
 def _guard_statement(module: Module, node: ast.AST, condition: str, waits: tuple[str, ...]) -> list[Piece]:
-    """The statement under a condition of its own; only a call that stands alone, or with which a stream is waited for."""
+    """The statement under a condition of its own; only a call that is alone, or with which a stream is waited for."""
     statement = find_waiting_statement(module, node, waits)
     if statement is None:
         return []

@@ -143,7 +143,7 @@ def _find_calls(context: Context, pattern: Pattern, module: Module) -> list[ast.
 
 
 def _is_inside(module: Module, node: ast.AST, functions: tuple[str, ...]) -> bool:
-    """Whether a place stands in a function of one of the names."""
+    """Whether a place is in a function of one of the names."""
     return bool(functions) and any(getattr(around, "name", None) in functions for around in module.ancestors(node))
 
 

@@ -81,7 +81,7 @@ def _is_unwrapped_by_test(context: Context, pattern: Pattern, module: Module, br
 
 
 def _list_tests_around(module: Module, node: ast.AST) -> list[ast.expr]:
-    """The tests of the conditions in whose branches a node stands."""
+    """The tests of the conditions in whose branches a node is."""
     found, child = [], node
     for around in module.ancestors(node):
         if isinstance(around, (ast.If, ast.IfExp)) and child is not around.test:

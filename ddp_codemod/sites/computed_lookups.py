@@ -9,7 +9,7 @@ from ddp_codemod.sites.imports import find_import_statements
 from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.word_search import WordMatcher
 
-_TEXT = rb"(?!\s*[rRbBuU]?[\"'])"  # no name that is written out stands here
+_TEXT = rb"(?!\s*[rRbBuU]?[\"'])"  # no name that is written out is here
 _MODULE = rb"(?P<module>[A-Za-z_][\w.]*|sys\.modules\[__name__\])"
 _LOOKED_UP = rb"\s*(?:\[|\.get\()" + _TEXT
 _BEHIND = {

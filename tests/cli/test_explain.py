@@ -72,7 +72,7 @@ TRAINS = "import torch\n\ntorch.ones(1, requires_grad=True).cuda().sum().backwar
 def test_a_file_outside_of_training_is_named_and_training_alone_is_done(project, run) -> None:  # type: ignore[no-untyped-def]
     project(train=TRAINS, infer=APART)
     done = run("explain", "infer.py:3", "--platform", "ascend").out
-    assert "infer.py uses cuda, but no training, launch script or README command reaches that file: not changed." in done
+    assert "infer.py:3 uses cuda, but no training, launch script or README command reaches that file: not changed." in done
     assert "reaches that file" not in run("explain", "train.py:1", "--platform", "ascend").out
     said = run("apply", ".", "--platform", "ascend", "--unsafe").said
     assert "Nothing else in the programs that this project starts needs to change" in said

@@ -10,7 +10,7 @@ from ddp_codemod.servers.mcp.requests import Kind, Paged
 
 ROOM = 30_000  # characters of entries in one answer, some 8,000 tokens
 PATCH_LINES, PATCH_ROOM = 400, 20_000
-KINDS: tuple[Kind, ...] = ("sites", "skipped", "advisories", "edits")  # what is for a person comes first
+KINDS: tuple[Kind, ...] = ("sites", "skipped", "advisories", "edits")  # what is for review comes first
 
 
 def select_page(report: dict[str, Any], asked: Paged, usual: Sequence[Kind]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -52,7 +52,7 @@ def scan(call: Call, asked: Scan) -> Answer:
 
 
 def check(call: Call, asked: Check) -> Answer:
-    """What is for a person first, then what would change."""
+    """What is for review first, then what would change."""
     return _answer_with_page(
         call, _ask_for_review(asked), _survey_project(call, asked), ("sites", "advisories", "skipped", "edits")
     )
