@@ -9,6 +9,7 @@ from enum import Enum
 from ddp_codemod.catalog.objects import Shown
 from ddp_codemod.dataflow.calls import index_calls
 from ddp_codemod.dataflow.escape_analysis import EscapeInfo, analyze_escapes
+from ddp_codemod.dataflow.values import Trace
 from ddp_codemod.discover.kinds import NOTEBOOK, is_test
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason
@@ -35,6 +36,8 @@ def assess_use(context: Context, use: Use) -> tuple[Visibility, Reason | None]:
         return Visibility.NO, alone
     if shown.always or any(keyword.arg in shown.arguments for keyword in use.call.keywords):
         return Visibility.YES, None
+    if shown.arguments and not (shown.methods or shown.attributes):  # nothing else can show it
+        return _find_spread_argument(context, use, shown)
     way = _trace_object(context, use)
     if shown.handed_to:
         taken = (_match_use(context, module, call, shown.handed_to) for module, call in way.arguments)
@@ -52,6 +55,16 @@ def assess_use(context: Context, use: Use) -> tuple[Visibility, Reason | None]:
     return Visibility.NO, Reason.of(
         "keep-no-training", Meaning.ELSEWHERE, method=", ".join((*shown.methods, *shown.attributes)[:3])
     )
+
+
+def _find_spread_argument(context: Context, use: Use, shown: Shown) -> tuple[Visibility, Reason | None]:
+    """Whether mappings that the call spreads hold an argument that only a group has a use for, as far as they are known."""
+    spread = [keyword.value for keyword in use.call.keywords if keyword.arg is None]
+    for mapping in spread:
+        held = [context.tracer.entry(use.module, mapping, ast.Constant(name), Trace(), whole=True) for name in shown.arguments]
+        if any(one is None or one for one in held):
+            return Visibility.PERHAPS, None
+    return Visibility.NO, Reason.of("keep-without-argument", Meaning.ELSEWHERE, argument=", ".join(shown.arguments))
 
 
 def _trace_object(context: Context, use: Use) -> EscapeInfo:
