@@ -119,6 +119,10 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     foreign: str | None = None
     foreign_zh: str | None = None
 
+    def write(self, value: str) -> str:
+        """A value as a file of settings holds it: alone, or in the dictionary that the parameter takes."""
+        return f"{{{self.inside}: {value}}}" if self.inside else value
+
 
 class Surface(RuleEntry, frozen=True, kw_only=True):
     """An API that chooses a backend, an init_method or a store."""

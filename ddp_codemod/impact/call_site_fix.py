@@ -122,7 +122,7 @@ def _place_edit(context: Context, uses: OtherUses, finding: Finding) -> Finding:
     return replace(
         finding,
         changes=(*_drop_translated_changes(kept, there), *there),
-        reason=Reason.of("edit-at-call", finding.reason.means, **said),
+        reason=Reason.of("edit-at-call" if met[0].sure else "edit-at-call-perhaps", finding.reason.means, **said),
     )
 
 

@@ -43,6 +43,7 @@ class OtherUse(Struct, frozen=True, eq=False):
     name: str  # of the file
     line: int
     text: str
+    sure: bool = True  # else nothing but a name, or a limit, leads there
 
 
 def _is_file_text(read: Read) -> bool:
@@ -89,8 +90,9 @@ class OtherUses:
             if not in_test and is_test(read.module.name):
                 continue
             if not self._is_harmless(read, swap) and self._can_arrive(leaf, read):
-                return OtherUse(read.module.name, read.module.line(read.node), self._format_context(read))
-        return OtherUse(leaf.module.name, leaf.module.source.position(leaf.place.start)[0], leaf.text) if found.lost else None
+                return OtherUse(read.module.name, read.module.line(read.node), self._format_context(read), read.sure)
+        start = leaf.module.source.position(leaf.place.start)[0]
+        return OtherUse(leaf.module.name, start, leaf.text, False) if found.lost else None
 
     def _format_context(self, read: Read) -> str:
         """The code around a read, on one line."""

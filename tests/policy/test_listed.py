@@ -1,4 +1,4 @@
-"""Examples that stay can stay for different reasons: what a person has to look at is listed, and nothing is silently kept."""
+"""Examples that stay can stay for different reasons: what needs review is listed, and nothing is silently kept."""
 
 from __future__ import annotations
 
@@ -67,3 +67,11 @@ def test_what_is_not_edited_is_listed(tmp_path: Path, text: str, platform: str, 
 def test_a_name_that_no_rule_data_knows_is_for_a_person(tmp_path: Path) -> None:
     text = 'import torch.distributed as dist\n\ndist.init_process_group("mooncake")\n'
     assert decided(tmp_path, text, "rocm-rccl") == [(Action.REVIEW, "torch.init_process_group")]
+
+
+def test_what_a_file_lacks_is_named_as_the_file_has_to_hold_it(tmp_path: Path) -> None:
+    (tmp_path / "run.yml").write_text("engine: {_target_: catalyst.dl.DistributedDataParallelEngine}\n", encoding="utf-8")
+    (tmp_path / "train.py").write_text("import catalyst\n", encoding="utf-8")
+    found = survey(Options((tmp_path,), RULES.platforms["rocm"], RULES, root=tmp_path))
+    listed = [one.reason for one in found.decisions if one.action is Action.REVIEW]
+    assert [dict(one.args)["wanted"] for one in listed] == ["{backend: gloo}"]
