@@ -55,7 +55,7 @@ def trace_bindings(
         elif binding.kind == "unpack" and binding.value is not None:
             found += unpacking.trace_unpacked(tracer, module, binding, way)
         elif binding.kind == "import":
-            found += _trace_import(tracer, module, binding.node, way, binding)
+            found += _trace_import(tracer, module, node, way, binding)
         elif binding.kind == "other" and (leaves := loops.trace_loop(tracer, module, binding, way)) is not None:
             found += leaves
         else:
@@ -72,7 +72,7 @@ def _trace_import(tracer: Tracer, module: Module, node: ast.AST, way: Trace, bin
         entities = tracer.resolver.variable(Variable(module, scope_of(module, binding.node), binding.name))
     else:
         entities = tracer.resolver.resolve(module, name) if isinstance(name, ast.expr) else []
-    text = binding.name if binding else module.text(node)
+    text = module.text(node) if binding is None or isinstance(node, ast.expr) else binding.name
     found: list[Value] = []
     for entity in entities:
         if isinstance(entity, Variable) and entity.module is not module:

@@ -140,5 +140,5 @@ def test_a_machine_without_a_device_refuses_each_name(measured: list[dict[str, A
     of_the_build(measured, name)
     error = measured[0]["found"][name]
     assert error, f"{ident}: {name} works without a device now"
-    if name not in ELSEWHERE:
+    if name not in ELSEWHERE and not name.startswith("torch._C._cuda"):  # builds for the CPU have none of these
         assert f"has no attribute '{name.rpartition('.')[2]}'" not in error, "there is no such name"
