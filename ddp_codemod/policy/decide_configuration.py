@@ -66,7 +66,9 @@ def _decide_omitted_value(context: Context, use: ConfiguredUse, parameter: Param
         return made.review(fix.id, Reason.of("review-configured-object", **said))
     change = _make_key(use, parameter, choice.wanted)
     if change is None:
-        return made.review(fix.id, Reason.of("review-configured", parameter=parameter.name, wanted=parameter.write(choice.wanted)))
+        return made.review(
+            fix.id, Reason.of("review-configured", parameter=parameter.name, wanted=parameter.write(choice.wanted))
+        )
     if named:
         reason = Reason.of("edit-named", parameter=parameter.name, wanted=choice.wanted, platform=platform.id)
         return made.edit(fix.id, False, reason, [change])

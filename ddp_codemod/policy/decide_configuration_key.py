@@ -57,7 +57,9 @@ def _decide_omitted_key(context: Context, use: KeyedUse, parameter: Parameter, f
     if (there := next((name for name in own if name is not None), None)) is not None:
         return made.keep(Reason.of("keep-own-framework", name=there))
     if not use.module.may_add_below(use.call):
-        return made.review(fix.id, Reason.of("review-configured", parameter=parameter.name, wanted=parameter.write(platform.backend.wanted)))
+        return made.review(
+            fix.id, Reason.of("review-configured", parameter=parameter.name, wanted=parameter.write(platform.backend.wanted))
+        )
     why = {"why": platform.why, "why_zh": platform.why_zh, "platform": platform.id, "who": describe_default_chooser(context, use)}
     reason = Reason.of(
         "edit-omitted",
