@@ -15,6 +15,7 @@ class Meaning(Enum):
     GIVEN_AT_START = "given-at-start"  # of a value: who starts the program gives it
     ARGUMENT = "argument"  # of a step: a call of a function of the project hands the value on
     NAMED = "named"  # ... a name of the code is bound to it
+    FALLBACK = "fallback"  # ... it is what is taken where a name is missing
     PART = "part"  # ... it is a part of a text that is put together
     TRANSLATED = "translated"  # ... a call takes another name in place of this one
     PLACE = "place"  # ... nothing but where a line is put

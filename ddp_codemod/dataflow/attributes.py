@@ -240,7 +240,9 @@ def trace_get(tracer: Tracer, module: Module, node: ast.Call, way: Trace) -> lis
         found = _trace_options(tracer, module, node.func.value, node.args[0], way, True)
         found += config_keys.trace_key(tracer, module, node, way)
     if len(node.args) > 1:
-        step = way.hop(module.place(node), Reason.of("hop-get", text=module.text(node.args[0])), OriginKind.KEY_DEFAULT)
+        step = way.hop(
+            module.place(node), Reason.of("hop-get", Meaning.FALLBACK, text=module.text(node.args[0])), OriginKind.KEY_DEFAULT
+        )
         step = step.with_doubt(
             None if found is not None else _find_doubt(tracer, module, node.func.value, way), module.text(node.func.value)
         )
@@ -277,7 +279,7 @@ def trace_getattr(tracer: Tracer, module: Module, node: ast.Call, way: Trace) ->
         module.parents[attribute] = module.parents[node]
         found = [leaf for leaf in trace_attribute(tracer, module, attribute, way) if leaf.kind != OriginKind.UNKNOWN]
     if len(node.args) > 2:
-        step = way.hop(module.place(node), Reason.of("hop-get", text=module.text(name)), OriginKind.KEY_DEFAULT)
+        step = way.hop(module.place(node), Reason.of("hop-get", Meaning.FALLBACK, text=module.text(name)), OriginKind.KEY_DEFAULT)
         step = step.with_doubt(None if found else _find_doubt(tracer, module, node.args[0], way), module.text(node.args[0]))
         found += tracer.evaluate(module, node.args[2], step)
     return found or [tracer.unknown(module, node, way, "why-call", text="getattr")]

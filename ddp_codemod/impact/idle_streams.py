@@ -40,21 +40,23 @@ def is_idle(context: Context, module: Module, call: ast.Call, rewrite: Rewrite) 
         return False
     uses = list(_find_uses(context, module, made.targets[0]))
     return bool(uses) and all(
-        _is_entered(context, module, use, rewrite.enters) or _is_waited_for(context, module, use, rewrite) for use in uses
+        _is_entered(context, at, use, rewrite.enters) or _is_waited_for(context, at, use, rewrite) for at, use in uses
     )
 
 
-def _find_uses(context: Context, module: Module, target: ast.expr) -> Iterator[ast.expr]:
-    """Where a file reads a name, or an attribute of that name of whatever object of the project."""
+def _find_uses(context: Context, module: Module, target: ast.expr) -> Iterator[tuple[Module, ast.expr]]:
+    """Where the file reads a name, or any file an attribute of that name of whatever object of the project."""
     if isinstance(target, ast.Name):
         for name in module.nodes.get(ast.Name, ()):
             if isinstance(name, ast.Name) and name.id == target.id and isinstance(name.ctx, ast.Load):
-                yield name
+                yield module, name
     elif isinstance(target, ast.Attribute):
-        for node in module.nodes.get(ast.Attribute, ()):
-            if isinstance(node, ast.Attribute) and node.attr == target.attr and isinstance(node.ctx, ast.Load):
-                if not context.tracer.resolver.names(module, node):  # torch.cuda.stream
-                    yield node
+        project = context.tracer.resolver.project
+        for at in (one for file in sorted({module.name, *project.mentioning(target.attr)}) for one in project.programs(file)):
+            for node in at.nodes.get(ast.Attribute, ()):
+                if isinstance(node, ast.Attribute) and node.attr == target.attr and isinstance(node.ctx, ast.Load):
+                    if not context.tracer.resolver.names(at, node):  # torch.cuda.stream
+                        yield at, node
 
 
 def _is_entered(context: Context, module: Module, use: ast.expr, enters: Collection[str]) -> bool:

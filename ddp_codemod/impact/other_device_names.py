@@ -26,9 +26,17 @@ def find_other_names(context: Context, pattern: Pattern, module: Module) -> Iter
 
 
 def _list_known_names(context: Context) -> set[str]:
-    """The names whose calls another advice for the platform is about."""
+    """The names whose calls another advice for the platform is about; worked out once."""
+    memory = context.tracer.memory
+    if "known device names" not in memory:
+        memory["known device names"] = set(_find_known_names(context))
+    known: set[str] = memory["known device names"]
+    return known
+
+
+def _find_known_names(context: Context) -> Iterator[str]:
     patterns = [advice.pattern for advice in context.rules.advice.values() if advice.fits(context.platform)]
-    return {name for pattern in patterns if pattern is not None and pattern.use != "rest" for name in pattern.names}
+    yield from (name for pattern in patterns if pattern is not None and pattern.use != "rest" for name in pattern.names)
 
 
 def _is_listed(name: str, listed: tuple[str, ...]) -> bool:

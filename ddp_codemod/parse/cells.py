@@ -95,7 +95,7 @@ def find_python_cells(text: str) -> tuple[Cell, ...]:
             value = json.loads(f'"{raw}"') if "\\" in raw else raw
             elements.append(Element(elements[-1].end if elements else 0, value, start, raw))
     cells = {path: Cell(tuple(elements), isinstance(described[path], list)) for path, elements in found.items()}
-    for path, cell in cells.items():  # a key that is twice, a list that holds more than strings
+    for path, cell in cells.items():  # a key that occurs twice, a list that holds more than strings
         if ([e.text for e in cell.elements] if cell.listed else cell.text) != described[path]:
             raise NotANotebook("source")
     return tuple(cells.values())

@@ -62,8 +62,8 @@ def _is_beside_fallback(finding: Finding, leaf: Value) -> bool:
     read = [hop.place for hop in leaf.way.hops]
     sure = [one for one in finding.possible if one.way.doubt is not Confidence.NAME]
     for fallback in (one for one in sure if one.kind == OriginKind.KEY_DEFAULT):
-        keys = [hop.reason.key for hop in fallback.way.hops]
-        until = len(keys) - 1 - keys[::-1].index("hop-get")  # where the name is read, with the default beside it
+        kinds = [hop.reason.means for hop in fallback.way.hops]
+        until = len(kinds) - 1 - kinds[::-1].index(Meaning.FALLBACK)  # where the name is read, with the default beside it
         before = [hop.place for hop in fallback.way.hops[:until]]
         alike = {one.kind for one in sure if [hop.place for hop in one.way.hops[:until]] == before}
         if read[:until] == before and alike == {OriginKind.KEY_DEFAULT}:

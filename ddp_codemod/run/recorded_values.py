@@ -46,7 +46,7 @@ def _span_of(call: ast.Call) -> tuple[int | None, ...]:
 
 
 def passes_arguments_unchanged(call: ast.Call, made: RecordedGroup) -> bool:
-    """Whether the arguments of a call are those that arrived: nothing is between that binds some beforehand."""
+    """Whether the arguments of a call are those that arrived: nothing in between binds some beforehand."""
     many, names = made.passed
     plain = [one for one in call.args if not isinstance(one, ast.Starred)]
     named = {keyword.arg for keyword in call.keywords if keyword.arg is not None}

@@ -218,6 +218,38 @@ def test_a_line_that_goes_by_the_name_shows_what_will_happen(project, run) -> No
     assert f"because train.py:{other} also uses the value, for something else" in " ".join(said.split())
 
 
+BY_KEY = """
+import torch.distributed as dist
+
+BACKEND = "nccl"
+
+
+def list_options():
+    options = {}
+    options["default"] = BACKEND
+    return options
+
+
+def is_low(table):
+    rate = table.get("default")
+    return rate <= 0.1
+
+
+list_options()
+dist.init_process_group(BACKEND)
+"""
+
+
+def test_a_line_that_only_a_key_leads_to_may_use_the_value(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(train=BY_KEY)
+    lines = Path("train.py").read_text("utf-8").splitlines()
+    (call,) = [number for number, line in enumerate(lines, 1) if "init_process_group(" in line]
+    (other,) = [number for number, line in enumerate(lines, 1) if "rate <= 0.1" in line]
+    said = " ".join(run("explain", f"train.py:{call}", "--platform", "rocm").out.split())
+    assert f"because train.py:{other} may use the value too" in said
+    assert "also uses the value" not in said
+
+
 def test_the_loop_that_gives_a_value_is_a_step(project, run) -> None:  # type: ignore[no-untyped-def]
     project(train=LOOP)
     said = [run("explain", f"train.py:{line}", "--platform", "rocm").out for line in range(1, 6)]

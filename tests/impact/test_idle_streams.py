@@ -87,3 +87,15 @@ def test_without_a_gpu_it_dies_before_and_gives_each_batch_after(tmp_path: Path)
 def test_a_stream_that_is_used_for_more_stays(tmp_path: Path, old: str, new: str) -> None:
     assert old in PROGRAM
     assert "Stream() if" not in edited(tmp_path, PROGRAM.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("other", "edits"),
+    [
+        ("def wait(loader):\n    loader.stream.synchronize()\n", False),
+        ("import torch\n\n\ndef copy(loader):\n    with torch.cuda.stream(loader.stream):\n        pass\n", True),
+    ],
+)
+def test_another_file_may_use_the_stream_too(tmp_path: Path, other: str, edits: bool) -> None:
+    (tmp_path / "other.py").write_text(other, "utf-8")
+    assert ("Stream() if" in edited(tmp_path, PROGRAM)) is edits

@@ -37,7 +37,10 @@ UNADVISED = {"all_gather_into_tensor of scalars", "all_reduce int16"}  # no code
 def outcome(case: str, folder: Path) -> str:
     """What the two ranks of one case found: "" where both worked."""
     command = [sys.executable, "-W", "ignore", str(PROGRAM), "gloo", case]
-    ranks = [subprocess.Popen([*command, str(rank), str(folder / case)], stdout=subprocess.PIPE, text=True) for rank in range(2)]
+    ranks = [
+        subprocess.Popen([*command, str(rank), str(folder / case.replace(" ", "-"))], stdout=subprocess.PIPE, text=True)
+        for rank in range(2)
+    ]
     try:
         printed = [rank.communicate(timeout=180)[0] for rank in ranks]
     finally:
