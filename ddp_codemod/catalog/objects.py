@@ -102,6 +102,7 @@ class First(RuleEntry, frozen=True, kw_only=True):
     exact_without: tuple[
         str, ...
     ] = ()  # nothing but the backend differs where the call passes none of these; empty: the timeout may
+    exact_unless: tuple[str, ...] = ()  # nor where no file of the project has one of these words, whatever the call passes
 
 
 class TextObject(RuleEntry, frozen=True, kw_only=True):

@@ -15,6 +15,7 @@ from ddp_codemod.policy.dominating_init import find_dominating_init
 from ddp_codemod.policy.findings import AnyUse, Context, Finding
 from ddp_codemod.policy.ignored_arguments import describe_effective_argument, init_before_call, redirect_ignored_argument
 from ddp_codemod.policy.launcher_condition import explain_wanted_backend
+from ddp_codemod.policy.versions import format_versions
 from ddp_codemod.policy.visible_groups import Visibility, assess_use
 from ddp_codemod.sites.surface_calls import Use
 
@@ -68,7 +69,7 @@ def decide_omitted_backend(context: Context, parameter: Parameter, made: Finding
         return made.keep(Reason.of("keep-made-before", origin=f"{maker.module.name}:{line}"))
     ruled = replace(made if sure is Visibility.YES else mark_unsafe(made), rule=fix.id)
     if (instead := explain_old_versions(context, use.module.name, parameter)) is not None:
-        needed = _format_needed_versions(parameter)
+        needed = format_versions(parameter.since)
         return init_before_call(context, parameter, ruled, "edit-made-first-old", versions=needed) or made.review(fix.id, instead)
     if (other := redirect_ignored_argument(context, use, parameter, ruled)) is not None:
         return other
@@ -90,9 +91,9 @@ def mark_unsure_of_versions(context: Context, parameter: Parameter, name: str, m
         if not (parameter.since_stated or by) or context.versions.holds(parameter.since, name, asks=False):
             return name_needed_versions(context, parameter, name, made)
         key = "edit-older-call" if by else "edit-unstated"
-        return mark_unsafe(replace(made, reason=Reason.of(key, versions=_format_needed_versions(parameter), by=by, **said)))
+        return mark_unsafe(replace(made, reason=Reason.of(key, versions=format_versions(parameter.since), by=by, **said)))
     reason = Reason.of(
-        "edit-too-old", versions=_format_needed_versions(parameter), origin=stated.origin, stated=stated.specifier, **said
+        "edit-too-old", versions=format_versions(parameter.since), origin=stated.origin, stated=stated.specifier, **said
     )
     return mark_unsafe(replace(made, reason=reason))
 
@@ -101,7 +102,7 @@ def name_needed_versions(context: Context, parameter: Parameter, name: str, made
     """The same; where the project states none of the versions that know the parameter, its reason names them."""
     if not parameter.since or context.versions.holds(parameter.since, name, asks=False):
         return made
-    args, versions = dict(made.reason.args), _format_needed_versions(parameter)
+    args, versions = dict(made.reason.args), format_versions(parameter.since)
     if "why" not in args or versions in args["why"]:  # a class and its field are decided one after the other
         return made
     told = {
@@ -136,9 +137,5 @@ def explain_old_versions(context: Context, name: str, parameter: Parameter) -> R
     if not parameter.since or context.versions.holds(parameter.since, name, asks=False) is not False:
         return None
     return Reason.of(
-        "review-too-old", versions=_format_needed_versions(parameter), **describe_effective_argument(context, parameter)
+        "review-too-old", versions=format_versions(parameter.since), **describe_effective_argument(context, parameter)
     )
-
-
-def _format_needed_versions(parameter: Parameter) -> str:
-    return ", ".join(f"{package}{stated}" for package, stated in parameter.since.items())

@@ -12,13 +12,16 @@ from ddp_codemod.catalog.objects import First, VoidSettings
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.values import Value
 from ddp_codemod.kinds import OriginKind
+from ddp_codemod.messages import text
 from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.shell import Launch, Option, Script
 from ddp_codemod.parse.tree import Node, Tree
 from ddp_codemod.policy.findings import PACKAGE, VALUE, Context, Finding, NewStatement
+from ddp_codemod.policy.versions import format_versions
 from ddp_codemod.sites.launch_commands import LaunchCommands
 from ddp_codemod.sites.surface_calls import Use
+from ddp_codemod.sites.word_search import has_any_text
 
 LISTED = 5  # further places that a reason names
 
@@ -56,18 +59,39 @@ def init_before_call(context: Context, parameter: Parameter, made: Finding, why:
         return None
     if context.versions.holds(first.when, use.module.name, asks=False) is False:
         return None
-    text = f"{PACKAGE}.{first.call}({first.keyword}={VALUE})"
+    call = f"{PACKAGE}.{first.call}({first.keyword}={VALUE})"
     under = f"not {PACKAGE}.{first.absent}()"
-    change = NewStatement(use.module, use.call, text, f'"{context.platform.backend.wanted}"', package=first.package, under=under)
-    safe = made.applicability is Applicability.SAFE and _is_exact_replacement(context, first, use)
-    return made.edit(made.rule, safe, Reason.of(why, **{**_describe_ignorer(context, made, parameter), **said}), [change])
+    change = NewStatement(use.module, use.call, call, f'"{context.platform.backend.wanted}"', package=first.package, under=under)
+    exact = _is_exact_replacement(context, first, use)
+    terms = _explain_terms(context, first, use, exact)
+    reason = Reason.of(why, **{**_describe_ignorer(context, made, parameter), **said, **terms})
+    return made.edit(made.rule, exact and made.applicability is Applicability.SAFE, reason, [change])
 
 
 def _is_exact_replacement(context: Context, first: First, use: Use) -> bool:
     """Whether the group that is made ahead of a call differs in nothing but its backend from the one that the call would make."""
+    holds = context.versions.holds(first.when, use.module.name, asks=False)
+    if first.exact_unless:
+        return holds is not False and not _is_mentioned(context, first.exact_unless)
     keywords = [keyword.arg for keyword in use.call.keywords]
     plain = bool(first.exact_without) and not use.call.args and None not in keywords and not {*first.exact_without}.intersection(keywords)  # fmt: skip
-    return plain and context.versions.holds(first.when, use.module.name, asks=False) is True
+    return plain and holds is True
+
+
+def _is_mentioned(context: Context, words: tuple[str, ...]) -> bool:
+    """Whether a program, a launch file or a configuration file has one of the words."""
+    project, texts = context.tracer.resolver.project, [word.encode() for word in words]
+    files = (*project.launchers, *project.small_configs)
+    return bool(project.mentioned(words)) or any(has_any_text(project.data(name), texts) for name in files)
+
+
+def _explain_terms(context: Context, first: First, use: Use, exact: bool) -> dict[str, str]:
+    """What else a reason says of a group that is made ahead of a call: the limit that may differ, or the versions that accept it."""
+    if exact and context.versions.holds(first.when, use.module.name, asks=False):
+        return {"terms": "", "terms_zh": ""}
+    versions = format_versions(first.when)
+    key = "terms-versions" if exact else "terms-timeout"
+    return {"terms": text(key, versions=versions), "terms_zh": text(key, "zh", versions=versions)}
 
 
 def add_ignored_argument_items(context: Context, launches: LaunchCommands, parameter: Parameter, made: Finding) -> list[Finding]:
@@ -77,7 +101,7 @@ def add_ignored_argument_items(context: Context, launches: LaunchCommands, param
         for one in _review_other_argument(context, parameter, made)
         for other in _review_launches(context, launches, parameter, one)
     ]
-    told = len(found) > 1 or any(one.action is Action.REVIEW for one in found)  # what files a start names, its launches say too
+    told = found != [made]  # what files a start names, its launches say too
     settings = [one for one in parameter.void_settings if not (one.named and told)]
     return [other for one in found for other in _review_settings(context, parameter, settings, one)]
 

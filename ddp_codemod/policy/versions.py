@@ -234,3 +234,8 @@ def _merge_statements(stated: Sequence[Stated]) -> list[Stated]:
     origin = ", ".join(dict.fromkeys(one.origin for one in stated))
     whole = Stated(stated[0].package, ",".join(dict.fromkeys(one.specifier for one in stated)), origin)
     return [whole] if is_satisfiable(whole.specifier) else list(stated)
+
+
+def format_versions(when: Mapping[str, str]) -> str:
+    """Versions as a requirement has them: "transformers>=4.29, torch<2.8"."""
+    return ", ".join(f"{package}{stated}" for package, stated in when.items())

@@ -15,8 +15,11 @@ from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
+from ddp_codemod.sites.outlines import asks_for_main
 from ddp_codemod.sites.scopes import scope_of
 from ddp_codemod.sites.surface_calls import Use
+
+MOST = 100  # functions on the way from a module's lines to a call
 
 
 class Visibility(Enum):
@@ -50,6 +53,8 @@ def assess_use(context: Context, use: Use) -> tuple[Visibility, Reason | None]:
     makes = use.surface.default_group and not asked_only
     if makes and _is_group_needed(context, use.module):
         return Visibility.YES, None  # it would end there, had nothing made one
+    if makes and _runs_on_import(context, use) and _has_visible_importer(context, use):
+        return Visibility.YES, None  # before the importing file makes one
     if way.escapes or (way.methods & set(shown.perhaps) and not asked_only) or (makes and _is_only_maker(context, use)):
         return (Visibility.YES if _has_visible_importer(context, use) else Visibility.PERHAPS), None
     return Visibility.NO, Reason.of(
@@ -81,6 +86,28 @@ def _trace_object(context: Context, use: Use) -> EscapeInfo:
         way.escapes |= one.escapes
         way.arguments += one.arguments
     return way
+
+
+def _runs_on_import(context: Context, use: Use) -> bool:
+    """Whether a call runs as soon as its file is imported: in its module's own lines, or in what they call."""
+    seen, todo, imports = set[ast.AST](), [(use.module, use.call)], context.tracer.imports
+    while todo:
+        module, call = todo.pop()
+        scope = scope_of(module, call)
+        if scope in seen or len(seen) > MOST:
+            continue
+        if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            seen.add(scope)
+            todo += [(given.module, given.call) for given in context.tracer.callers_of(module, scope)]
+        elif isinstance(scope, (ast.Module, ast.ClassDef)) and imports.importers.get(module.name):
+            if not _is_for_main(module, call):
+                return True
+    return False
+
+
+def _is_for_main(module: Module, call: ast.AST) -> bool:
+    """Whether a call stands where only the program that is started comes to."""
+    return any(isinstance(around, ast.If) and asks_for_main(around.test) for around in module.ancestors(call))
 
 
 def _has_visible_importer(context: Context, use: Use) -> bool:

@@ -63,11 +63,19 @@ class ImportRoots(NameRoles):
             for _ in range(level - 1):
                 folder = parent_folder(folder)
             return there(join_path(folder, tail))
-        around = (found for base in self._find_import_roots(folder, top) if (found := there(join_path(base, tail))))
+        bases = (base for base in self._find_import_roots(folder, top) if top not in self._tops or not self._wraps(base, top))
+        around = (found for base in bases if (found := there(join_path(base, tail))))
         if (found := next(around, None)) is not None or top in self._tops:
             return found
         added = (base for home, base in self._find_added_folders if _is_inside(folder, home) or _is_inside(folder, base))
         return next((found for base in added if (found := there(join_path(base, tail)))), None)
+
+    def _wraps(self, base: str, top: str) -> bool:
+        """Whether a file in a folder has a framework's name and imports the framework: then no import means it by that name alone."""
+        file = self._find_module_file(join_path(base, top))
+        return (
+            file is not None and re.search(rb"^[ \t]*(?:import|from)[ \t]+%b\b" % top.encode(), self.data(file), re.M) is not None
+        )
 
     @cached_property
     def _folders(self) -> frozenset[str]:
