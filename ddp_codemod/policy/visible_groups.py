@@ -106,7 +106,7 @@ def _runs_on_import(context: Context, use: Use) -> bool:
 
 
 def _is_for_main(module: Module, call: ast.AST) -> bool:
-    """Whether a call stands where only the program that is started comes to."""
+    """Whether a call is in a branch that only the program that is started takes."""
     return any(isinstance(around, ast.If) and asks_for_main(around.test) for around in module.ancestors(call))
 
 

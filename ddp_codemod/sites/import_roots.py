@@ -71,11 +71,10 @@ class ImportRoots(NameRoles):
         return next((found for base in added if (found := there(join_path(base, tail)))), None)
 
     def _wraps(self, base: str, top: str) -> bool:
-        """Whether a file in a folder has a framework's name and imports the framework: then no import means it by that name alone."""
-        file = self._find_module_file(join_path(base, top))
-        return (
-            file is not None and re.search(rb"^[ \t]*(?:import|from)[ \t]+%b\b" % top.encode(), self.data(file), re.M) is not None
-        )
+        """Whether a folder has a file with a framework's name that imports the framework: no import means it by that name alone."""
+        file = join_path(base, f"{top}.py")  # a package imports its own name to get at its parts
+        pattern = rb"^[ \t]*(?:import|from)[ \t]+%b\b" % top.encode()
+        return file in self._known and re.search(pattern, self.data(file), re.MULTILINE) is not None
 
     @cached_property
     def _folders(self) -> frozenset[str]:
