@@ -42,6 +42,13 @@ RETIRED = {
     r"file of settings": "config file",
     r"time limit of": "timeout",
     r"must|should|might": "needs, may",
+    r"asks? for": "uses",
+    r"in its place": "instead",
+    r"boards?": "GPU, card",
+    r"path between (?:the )?GPUs": "peer-to-peer",
+    r"(?<!log )line names": "log line names",
+    r"condition is off|open the condition": "is false; make it true",
+    r"TLS switch|engine of torch": "setting; implementation",
 }
 WORDS_OF_A_TITLE = 6
 COMMON = {"the", "and", "for", "with", "without", "from", "error", "failure", "missing", "another"}  # say nothing of a title

@@ -109,6 +109,11 @@ RETIRED = {
     r"unaccounted for": "not traced",
     r"of its own": "its own",
     r"behaviour|colour": "American spelling, one for all texts",
+    r"ask(?:s|ed|ing)? (?:for (?:nccl|gloo)|the group)": "uses, checks",
+    r"in (?:its|their) place": "instead",
+    r"the answer is": "is true, is false",
+    r"what is right|mark(?:s|ed)? as right": "correct",
+    r"as PATH": "run apply on that file alone",
 }
 # and such that only longer texts use
 RETIRED_IN_PROSE = {
