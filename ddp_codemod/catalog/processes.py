@@ -77,7 +77,7 @@ class Processes(RuleEntry, frozen=True, kw_only=True):
     steps: tuple[Name, ...] = ()  # ... in what a library's trainer calls ...
     fits: dict[str, tuple[Name, ...]] = msgspec.field(default_factory=dict)  # ... or in a file that names one of the packages
     by_name: tuple[Name, ...]  # calls that load code by a name that only the run knows
-    outside: tuple[Name, ...]  # in the name of a module from elsewhere: it asks for the group itself
+    outside: tuple[Name, ...]  # in the name of a module from elsewhere: it uses the group itself
     passing: tuple[Name, ...]  # last names of decorators that keep nothing: whoever calls the function names it
     exposes: tuple[Name, ...]  # calls that, without a function, make a command of every function of their file
     speaks: tuple[Name, ...]  # words of names in code from elsewhere: it works with the group

@@ -85,13 +85,13 @@ def test_a_line_that_is_not_ported_says_why_and_what_to_do(project, run) -> None
     assert done.code == 0
     assert done.out == (
         "infer.py:3 uses cuda, but no training, launch script or README command reaches that file: not changed.\n"
-        "Name the file alone as PATH to port it, or add the import that this command shows: "
+        "To port it anyway, run apply on that file alone, or add the import that this command shows: "
         "ddp-codemod rules show transfer-to-npu\n"
     )
     assert "import torch_npu" in run("rules", "show", "transfer-to-npu").out
     said = run("explain", "infer.py:3", "--platform", "cpu").out
     assert said.startswith("infer.py:3 uses a GPU, but no training, launch script or README command reaches that file")
-    assert "Name the file alone as PATH to port it.\n" in said
+    assert "To port it anyway, run apply on that file alone.\n" in said
     said = run("explain", "train.py:7", "--platform", "ascend").out
     assert said == (
         "train.py:7 names cuda, and is not changed: no program that this project starts runs this line, or it needs no change for ascend.\n"

@@ -23,7 +23,7 @@ model(torch.randn(3, 2).to("cuda")).sum().backward()
 opt.step()
 """
 PLACEHOLDER = re.compile(r"\{[a-z_]+(?:\|[^{}]*)?\}")
-STAND_INS = ("a value that is not known", "a value that cannot be traced", "不确定的值", "无法追溯到的值", " ? ")
+STAND_INS = ("a value that is not known", "an unknown value", "不确定的值", "无法追溯到的值", " ? ")
 
 
 @pytest.fixture(params=[*PROJECTS, None], ids=lambda path: path.name if path else "devices")

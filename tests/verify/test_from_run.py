@@ -341,7 +341,7 @@ def test_settings_that_a_library_reads_are_not_put_in_question(
     assert [(one["verdict"], one["backend"], one["fails"]) for one in document["groups"]] == [("agrees", "gloo", False)]
     assert document["groups"][0]["site"] is None, "one of two files"
     assert main(["verify", "--platform", "cpu", "--run", f"{sys.executable} train.py"]) == 0
-    assert "call site: one of 2 config entries, such as configs/a.py:1" in capfd.readouterr().out
+    assert "set by one of 2 config entries, such as configs/a.py:1" in capfd.readouterr().out
     (root / "configs" / "b.py").unlink()
     assert run(capfd)[1]["groups"][0]["site"]["path"] == "configs/a.py"
     (root / "train.py").write_text(train.replace("configs/a.py", "../other.py"))
