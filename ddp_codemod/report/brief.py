@@ -120,10 +120,10 @@ def _shorten_places(view: View, one: Finding) -> Finding:
 
 
 def _group_by_kind(found: Sequence[Finding], level: int) -> list[list[Finding]]:
-    """The findings by what they are: what cannot wait first, then what is frequent."""
-    kinds: dict[str, list[Finding]] = {}
+    """The findings by what they are, and where reasons are shown by those: what cannot wait first, then what is frequent."""
+    kinds: dict[tuple[str, str], list[Finding]] = {}
     for one in found:
-        kinds.setdefault(_label_of(one) or (one.reason.key if level == REASONS else ""), []).append(one)
+        kinds.setdefault((_label_of(one), one.reason.key if level == REASONS else ""), []).append(one)
     return sorted(kinds.values(), key=lambda alike: (not any(one.urgent for one in alike), -len(_find_places(alike))))
 
 

@@ -105,7 +105,7 @@ def test_a_file_that_is_not_python_3_is_named(project: Project, run) -> None:  #
     root = project(old=PYTHON_2, train=TRAIN)
     done = run("apply", ".", "--platform", "rocm")
     assert done.code == 1
-    assert "Not finished: 1 file skipped." in done.out
+    assert "Not finished: 1 file not fully read." in done.out
     assert "  old.py: Python 2 (line 2)" in done.out
     assert files(root)["old.py"] == PYTHON_2.encode()
     assert b"gloo" in files(root)["train.py"]
@@ -230,7 +230,7 @@ def test_where_an_option_is_used_is_said_once_for_all_files_that_give_it(project
 
 REVIEWED = [
     "To finish:",
-    '  Review 1 place: edit it, or accept it with "# ddp-codemod: ignore". Start with:',
+    '  Review 1 place: edit it, or add "# ddp-codemod: ignore" where it is correct. Start with:',
     "   ddp-codemod explain unclear.py:5 --platform rocm",
 ]
 
@@ -282,8 +282,8 @@ def test_several_things_to_do_are_numbered_in_their_order(project, run) -> None:
     said = run("apply", ".", "--platform", "rocm").out
     todo = said[said.index("To finish, in this order:\n") :].split("\n\n")[0]
     assert [line[:8] for line in todo.splitlines() if not line.startswith(" ")][1:] == ["1. Apply", "2. Revie"]
-    assert "\nFiles skipped (1):\n" in said
-    assert "1 file skipped" in said.splitlines()[0]
+    assert "\nFiles not fully read (1):\n" in said
+    assert "1 file not fully read" in said.splitlines()[0]
 
 
 def test_unsafe_changes_are_counted_where_they_are_made(project, run) -> None:  # type: ignore[no-untyped-def]

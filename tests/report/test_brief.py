@@ -89,6 +89,19 @@ def test_what_stops_a_program_is_the_first_kind_and_then_the_most_frequent() -> 
     assert [line.split()[0] for line in lines if " (" in line and line.startswith("  ")] == ["stops", "often", "kind0"]
 
 
+def test_a_reason_is_told_of_its_own_places_only() -> None:
+    one = Finding("kind", Reason.of("single-strategy-right", text="auto"), "d/k0f0.py", 1)
+    other = Finding("kind", Reason.of("single-alone", why="x"), "d/k0f1.py", 2)
+    section = Section("left-review", 2, (one, other))
+    assert condense_section(view(), section, REASONS).lines[1:] == [
+        "  kind (1): d/k0f0.py:1",
+        "      auto creates no group for a single process",
+        "  kind (1): d/k0f1.py:2",
+        "      no change needed: x",
+    ]
+    assert condense_section(view(), section, KINDS).lines[1:] == ["  kind: d/k0f0.py:1, d/k0f1.py:2"]
+
+
 def test_sources_are_not_said_where_reasons_are_cut() -> None:
     section = Section("left-review", 2, found(2, 1))
     assert "https" in " ".join(condense_section(view(), section, WHOLE).lines)

@@ -65,7 +65,7 @@ def test_after_apply_it_says_what_is_fixed_and_lists_only_what_is_left(
     (tmp_path / "train.py").write_text(PROGRAM, "utf-8")
     main(["apply", str(tmp_path), "--platform", "ascend", "--unsafe"])
     text = capsys.readouterr().out
-    assert "10 uses of cuda in this project's programs (9 fixed, 1 in notes); the device on ascend is npu:\n" in text
+    assert "10 uses of cuda in this project's programs (9 fixed, 1 described in a note); the device on ascend is npu:\n" in text
     assert "    1  CUDA-only packages in requirements (device-requirement)\n" in text
     assert "(device-method)" not in text
     assert "2 Python files read" not in text
