@@ -114,17 +114,17 @@ def text_edits(
     entry: Portable, change: NewText, rules: Rules, make: Make, imported: Import, old: str = ""
 ) -> list[Edit] | Reason:
     """A choice in place of a text of Python code; ``old`` is what the other branch gives: else the text itself."""
-    leaf = change.leaf
-    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.expr):
-        return Reason.of("review-not-editable", text=leaf.text)
-    if make_new_value(leaf, change.text, rules, lambda module, node: False) is None:
-        return Reason.of("review-not-editable", text=leaf.text)
-    module, node = leaf.module, leaf.node
+    source = change.source
+    if not isinstance(source.module, Module) or not isinstance(source.node, ast.expr):
+        return Reason.of("review-not-editable", text=source.text)
+    if make_new_value(source, change.text, rules, lambda module, node: False) is None:
+        return Reason.of("review-not-editable", text=source.text)
+    module, node = source.module, source.node
     place = module.place(node)
     needed = condition_of(entry, module, node, imported)
     if isinstance(needed, Reason):
         return needed
-    text = format_either(entry, needed[1], write_backend(leaf, change.text, rules, node), old or module.text(node))
+    text = format_either(entry, needed[1], write_backend(source, change.text, rules, node), old or module.text(node))
     if not isinstance(module.parents.get(node), _OPEN) or "\n" in text:
         text = f"({text})"
     return [*needed[0], make(place.start, place.end, text)]
@@ -147,7 +147,7 @@ def object_edits(entry: Portable, change: NewHandler | NewObject, old: str, make
     needed = condition_of(entry, module, call, imported)
     if isinstance(needed, Reason):
         return needed
-    node = change.leaf.code[1] if isinstance(change, NewObject) and change.leaf is not None else call
+    node = change.source.code[1] if isinstance(change, NewObject) and change.source is not None else call
     quote = find_first_quote(module, node) if node is not call else '"'
     if isinstance(change, NewHandler):
         start = module.place(call).start

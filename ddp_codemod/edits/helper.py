@@ -65,10 +65,10 @@ def build_helpers(
         for change in finding.changes:
             key = same(finding, change)
             if key is not None and isinstance(change, NewText):
-                places.setdefault(key, {})[change.leaf.place.name, change.leaf.place.start] = (finding, change)
+                places.setdefault(key, {})[change.source.place.name, change.source.place.start] = (finding, change)
     found: dict[Same, Helper] = {}
     for key, known in places.items():
-        sites = [cast("tuple[Module, ast.expr]", change.leaf.code) for _, change in known.values()]
+        sites = [cast("tuple[Module, ast.expr]", change.source.code) for _, change in known.values()]
         made = choose_helper(sites, imports) if len(known) > 1 else None
         rules = {finding.rule or "" for finding, _ in known.values()}
         # two functions of one name would be one too many

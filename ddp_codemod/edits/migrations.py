@@ -42,7 +42,7 @@ class Migration(Struct, frozen=True):
         return about.startswith(DEVICE) and about not in self.fix.leaves
 
     def _settle_finding(self, finding: Finding) -> Finding:
-        values = [change.leaf.value for change in finding.changes if isinstance(change, NewText)]
+        values = [change.source.value for change in finding.changes if isinstance(change, NewText)]
         names = [str(value.value).lower() for value in values if isinstance(value, Known)]
         if finding.use.surface.id in self.fix.unmapped:
             return finding

@@ -144,9 +144,9 @@ class Planner(Struct):
         self._plan[key] = edit if known is None else merge_edits(known, edit)
 
     def _make_edits(self, finding: Finding, change: Change) -> list[Edit] | Reason:
-        module: Tree = change.leaf.module if isinstance(change, NewText) else change.module
+        module: Tree = change.source.module if isinstance(change, NewText) else change.module
         assert finding.rule is not None
-        line = module.source.position(change.leaf.place.start)[0] if isinstance(change, NewText) else 1
+        line = module.source.position(change.source.place.start)[0] if isinstance(change, NewText) else 1
         if barred := self.limits.bar(module.name, finding.rule, f"{module.name}:{line}"):
             return barred
         group, reason = next(self._numbers), explain_change(finding, change)
@@ -173,7 +173,7 @@ class Planner(Struct):
         if isinstance(made, Reason):
             return made
         if isinstance(change, NewText) and style is not None:
-            made += widen_choice_lists(finding, change.leaf, change.text, made[-1], self.rules)
+            made += widen_choice_lists(finding, change.source, change.text, made[-1], self.rules)
         style = self.style  # other machines run the file, whatever this change is
         plugin = None if style is not None and style.plugin_loads_itself(finding) else finding.required_import
         if plugin is not None and isinstance(finding.use, Use):
@@ -192,13 +192,13 @@ class Planner(Struct):
         if isinstance(change, Splice):
             return [edit(change.offset, change.offset + change.length, change.text)]
         if isinstance(change, NewText):
-            value = make_new_value(change.leaf, change.text, self.rules, self.purely)
+            value = make_new_value(change.source, change.text, self.rules, self.purely)
             if value is None:
-                return Reason.of("review-not-editable", text=change.leaf.text)
+                return Reason.of("review-not-editable", text=change.source.text)
             made = edit(value.start, value.end, value.text)
             if value.dropped is not None:
-                self._dropped.setdefault(change.leaf.code[0], []).append((value.dropped, _build_key(made)))
-            return [made, *widen_choice_lists(finding, change.leaf, change.text, made, self.rules)]
+                self._dropped.setdefault(change.source.code[0], []).append((value.dropped, _build_key(made)))
+            return [made, *widen_choice_lists(finding, change.source, change.text, made, self.rules)]
         if isinstance(change, Translation):
             if warned := warning_edits(change, edit, imported):
                 change = replace(change, name=choose_name_before(change))
@@ -242,13 +242,13 @@ class Planner(Struct):
         return [*needed[0], replace(probe, recipe=recipe, anchor=module.place(change.call.func).end)]
 
     def _edit_object(self, finding: Finding, change: NewObject, edit: Callable[..., Edit]) -> list[Edit] | Reason:
-        module, node = change.module, change.leaf.code[1] if change.leaf is not None else change.call
+        module, node = change.module, change.source.code[1] if change.source is not None else change.call
         probe = edit(module.place(node).start, module.place(node).end, None)
         needed = self._add_import(module, change.package, change.name, change.call, probe.group, finding)
         if isinstance(needed, Reason):
             return needed
         arguments = (*change.arguments, (change.keyword, change.text))
-        if change.leaf is not None:
+        if change.source is not None:
             return [*needed[0], replace(probe, after=format_call(needed[1], arguments, find_first_quote(module, node)))]
         recipe = Recipe("add-keyword", (("name", change.parameter), ("value", format_call(needed[1], arguments))))
         return [*needed[0], replace(probe, recipe=recipe, anchor=module.place(change.call.func).end)]

@@ -76,9 +76,9 @@ class Style(Struct, frozen=True):
     def same(self, finding: Finding, change: Change) -> Same | None:
         """What a function for this place would have to hold; None where only the place itself can hold it."""
         entry = self.entry(finding, change)
-        if entry is None or not isinstance(change, NewText) or not isinstance(change.leaf.module, Module):
+        if entry is None or not isinstance(change, NewText) or not isinstance(change.source.module, Module):
             return None
-        node = change.leaf.node
+        node = change.source.node
         plain = isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isascii() and '"' not in node.value
         fix = self.rules.fixes.get(finding.rule or "")
         if not plain or fix is None or fix.recipe != "replace-backend":
@@ -123,7 +123,7 @@ class Style(Struct, frozen=True):
         if not isinstance(change, NewText):
             return False
         entry = self.entry(finding, change)
-        return entry is not None and is_other_branch(entry, change.leaf)
+        return entry is not None and is_other_branch(entry, change.source)
 
     def plugin_loads_itself(self, finding: Finding) -> bool:
         """Whether torch imports the platform's plugin without being told, at every version that the project admits."""
@@ -171,7 +171,7 @@ def _list_replaced_backends(style: Style, finding: Finding, change: Change) -> s
         return set(rewrite.of) if rewrite is not None else set()
     if fix.recipe != "replace-backend":
         return set()
-    value = change.leaf.value if isinstance(change, NewText) else None
+    value = change.source.value if isinstance(change, NewText) else None
     text = str(value.value) if isinstance(value, Known) and value.value is not None else style.platform.backend.default
     names = {part.rpartition(":")[2].lower() for part in text.split(",")}
     return {kin.like if (kin := style.rules.backends.get(name)) and kin.like else name for name in names}
@@ -180,15 +180,15 @@ def _list_replaced_backends(style: Style, finding: Finding, change: Change) -> s
 def _make_text_edits(
     style: Style, finding: Finding, entry: Portable, change: NewText, make: Make, imported: Import
 ) -> list[Edit] | Reason:
-    leaf = change.leaf
-    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.expr):
+    source = change.source
+    if not isinstance(source.module, Module) or not isinstance(source.node, ast.expr):
         return Reason.of("review-portable-file", platform=style.platform.id)
-    module, node = leaf.module, leaf.node
-    module, node = leaf.module, leaf.node
+    module, node = source.module, source.node
+    module, node = source.module, source.node
     key = style.same(finding, change)
     if key is not None and key in style.helpers and style.helpers[key].serves(module):
-        if make_new_value(leaf, change.text, style.rules, lambda module, node: False) is None:
-            return Reason.of("review-not-editable", text=leaf.text)
+        if make_new_value(source, change.text, style.rules, lambda module, node: False) is None:
+            return Reason.of("review-not-editable", text=source.text)
         called = _make_helper_call(entry, key, style.helpers[key], module, node, make, imported)
         if not isinstance(called, Reason):
             place = module.place(node)

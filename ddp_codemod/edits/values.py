@@ -27,25 +27,25 @@ class NewValue(Struct, frozen=True):
     dropped: ast.expr | None = None
 
 
-def make_new_value(leaf: Value, text: str, rules: Rules, purely: Callable[[Module, ast.expr], bool]) -> NewValue | None:
-    """How to write ``text`` where the leaf is; None where the leaf is nothing that can be rewritten."""
-    module, node = leaf.module, leaf.node
+def make_new_value(source: Value, text: str, rules: Rules, purely: Callable[[Module, ast.expr], bool]) -> NewValue | None:
+    """How to write ``text`` where the source is; None where the source is nothing that can be rewritten."""
+    module, node = source.module, source.node
     if not isinstance(module, Module) or not isinstance(node, ast.AST):
-        return _write_in_settings(leaf, text)
-    if leaf.kind == OriginKind.MEMBER:
+        return _write_in_settings(source, text)
+    if source.kind == OriginKind.MEMBER:
         return None  # its name says the text that it holds; which member is meant is for review
-    outer = leaf.outer
+    outer = source.outer
     whole = outer is not None and not _has_comment(module.text(outer))
-    if outer is not None and whole and _can_collapse(leaf, outer, text, rules) and purely(module, outer):
+    if outer is not None and whole and _can_collapse(source, outer, text, rules) and purely(module, outer):
         place = module.place(outer)
-        return NewValue(place.start, place.end, write_backend(leaf, text, rules, outer), outer)
+        return NewValue(place.start, place.end, write_backend(source, text, rules, outer), outer)
     place = module.place(node)
     if _has_comment(module.text(node)):
         return None
-    if leaf.kind == OriginKind.ENUM:
-        return NewValue(place.start, place.end, write_backend(leaf, text, rules, node))
-    plain = isinstance(node, (ast.Constant, ast.JoinedStr, ast.BinOp)) or leaf.kind == OriginKind.AT_CALL
-    if plain or isinstance(leaf.value, PlatformDefault):
+    if source.kind == OriginKind.ENUM:
+        return NewValue(place.start, place.end, write_backend(source, text, rules, node))
+    plain = isinstance(node, (ast.Constant, ast.JoinedStr, ast.BinOp)) or source.kind == OriginKind.AT_CALL
+    if plain or isinstance(source.value, PlatformDefault):
         return NewValue(place.start, place.end, _quote_text(text, find_first_quote(module, node)))
     return None
 
@@ -63,9 +63,9 @@ def _has_comment(text: str) -> bool:
         return True
 
 
-def _write_in_settings(leaf: Value, text: str) -> NewValue | None:
+def _write_in_settings(source: Value, text: str) -> NewValue | None:
     """In a configuration or launch file, whose reader knows how a value is written there."""
-    tree, node = leaf.module, leaf.node
+    tree, node = source.module, source.node
     try:
         if isinstance(tree, Document) and isinstance(node, Entry):
             return NewValue(node.start, node.end, tree.written(node, text))
@@ -76,20 +76,20 @@ def _write_in_settings(leaf: Value, text: str) -> NewValue | None:
     return None
 
 
-def write_backend(leaf: Value, text: str, rules: Rules, around: ast.AST) -> str:
+def write_backend(source: Value, text: str, rules: Rules, around: ast.AST) -> str:
     """An enum member stays one where torch itself has the new name; everything else is a string in the code's quotes."""
     known = rules.backends.get(text)
-    if leaf.kind == OriginKind.ENUM and isinstance(leaf.node, ast.Attribute) and known is not None and known.enum:
-        return leaf.text.removesuffix(leaf.node.attr) + text.upper()
-    return _quote_text(text, find_first_quote(leaf.module, around) if isinstance(leaf.module, Module) else '"')
+    if source.kind == OriginKind.ENUM and isinstance(source.node, ast.Attribute) and known is not None and known.enum:
+        return source.text.removesuffix(source.node.attr) + text.upper()
+    return _quote_text(text, find_first_quote(source.module, around) if isinstance(source.module, Module) else '"')
 
 
-def _can_collapse(leaf: Value, outer: ast.expr, text: str, rules: Rules) -> bool:
+def _can_collapse(source: Value, outer: ast.expr, text: str, rules: Rules) -> bool:
     """Whether one plain text can stand for the whole conditional: every branch is written out, and those that can result are this text."""
     branches = _list_branches(outer)
     if not all(_is_name(branch, rules) for branch in branches):
         return False
-    return leaf.decided or all(branch is leaf.node or _get_name(branch) == text for branch in branches)
+    return source.decided or all(branch is source.node or _get_name(branch) == text for branch in branches)
 
 
 def _list_branches(node: ast.expr) -> list[ast.expr]:

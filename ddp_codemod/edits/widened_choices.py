@@ -15,16 +15,16 @@ from ddp_codemod.policy.choice_lists import find_choice_lists, list_elements
 from ddp_codemod.policy.findings import Finding
 
 
-def widen_choice_lists(finding: Finding, leaf: Value, text: str, edit: Edit, rules: Rules) -> list[Edit]:
+def widen_choice_lists(finding: Finding, source: Value, text: str, edit: Edit, rules: Rules) -> list[Edit]:
     """The edits, of the group of ``edit``, that let the lists around a changed value take its new text.
 
     Only a list of nothing but backend names that holds the old one and lacks the new one is widened.
     """
-    old = leaf.value.value if isinstance(leaf.value, Known) else None
+    old = source.value.value if isinstance(source.value, Known) else None
     if not isinstance(old, str):
         return []
     found: dict[tuple[str, int], Edit] = {}
-    for module, listed in find_choice_lists(finding, leaf, rules):
+    for module, listed in find_choice_lists(finding, source, rules):
         elements = list_elements(module, listed)
         values = [part.value for part in elements if isinstance(part, ast.Constant)]
         names = [value.lower() for value in values if isinstance(value, str)]

@@ -71,12 +71,12 @@ class _Edits:
                     groups += [Swap(old.lower(), new) for old, new in change.pairs if old is not None and _is_name(old, new)]
                 if (
                     isinstance(change, NewText)
-                    and isinstance(change.leaf.value, Known)
-                    and _is_name(change.leaf.value.value, change.text)
+                    and isinstance(change.source.value, Known)
+                    and _is_name(change.source.value.value, change.text)
                 ):
-                    swap = Swap(str(change.leaf.value.value).lower(), change.text)
-                    self._at[id(change.leaf.module), id(change.leaf.node)] = swap
-                    self._numbers.setdefault((id(change.leaf.module), id(change.leaf.node)), set()).add(number)
+                    swap = Swap(str(change.source.value.value).lower(), change.text)
+                    self._at[id(change.source.module), id(change.source.node)] = swap
+                    self._numbers.setdefault((id(change.source.module), id(change.source.node)), set()).add(number)
                     groups += [swap] if default_group else []
         self.swaps = set(self._at.values())
         # a group asked for its name can have the new one where all edits of default groups are the same
@@ -84,11 +84,11 @@ class _Edits:
 
     def of(self, module: Module, node: ast.expr) -> Swap | None:
         """What becomes of the name that an expression gives, where all that it can give is known."""
-        leaves = self.context.tracer.evaluate(module, node)
-        if leaves and all(isinstance(leaf.value, CurrentBackend) for leaf in leaves):
+        sources = self.context.tracer.evaluate(module, node)
+        if sources and all(isinstance(source.value, CurrentBackend) for source in sources):
             return self.group
-        swaps = {swap for leaf in leaves if (swap := self._find_swap(leaf)) is not None}
-        known = all(isinstance(leaf.value, Known) and isinstance(leaf.value.value, str) for leaf in leaves)
+        swaps = {swap for source in sources if (swap := self._find_swap(source)) is not None}
+        known = all(isinstance(source.value, Known) and isinstance(source.value.value, str) for source in sources)
         return swaps.pop() if len(swaps) == 1 and known else None
 
     def widens(self, module: Module, node: ast.AST) -> bool:
@@ -97,8 +97,8 @@ class _Edits:
         behind = bisect_right(self._widened, (place.name, place.start))
         return behind < len(self._widened) and self._widened[behind] <= (place.name, place.end)
 
-    def _find_swap(self, leaf: Value) -> Swap | None:
-        return self._at.get((id(leaf.module), id(leaf.node)))
+    def _find_swap(self, source: Value) -> Swap | None:
+        return self._at.get((id(source.module), id(source.node)))
 
 
 def _is_name(old: object, new: str) -> bool:

@@ -74,7 +74,7 @@ def fix_for_unseen_callers(
 def is_chosen_by_caller(finding: Finding) -> bool:
     """Whether nobody in the project is seen to call the function that hands the value on."""
     found = finding.possible
-    return finding.action is Action.KEEP and bool(found) and all(leaf.kind == OriginKind.PARAMETER for leaf in found)
+    return finding.action is Action.KEEP and bool(found) and all(source.kind == OriginKind.PARAMETER for source in found)
 
 
 def _translate_for_callers(context: Context, finding: Finding, texts: Mapping[str, str], rule: str) -> Finding:
@@ -131,7 +131,7 @@ def _drop_translated_changes(changes: Iterable[Change], made: Iterable[Translati
     places = [one.module.place(one.argument) for one in made]
 
     def stands_in(change: Change) -> bool:
-        at = change.leaf.place if isinstance(change, NewText) else None
+        at = change.source.place if isinstance(change, NewText) else None
         return at is not None and any(
             place.name == at.name and place.start <= at.start and at.end <= place.end for place in places
         )
@@ -154,7 +154,7 @@ def _split_changes(context: Context, uses: OtherUses, finding: Finding) -> tuple
 
 def _list_texts(changes: Iterable[Change]) -> list[tuple[str, str]]:
     """The old and new texts of changes."""
-    found = ((change.leaf.value, change.text) for change in changes if isinstance(change, NewText))
+    found = ((change.source.value, change.text) for change in changes if isinstance(change, NewText))
     return [(value.value, text) for value, text in found if isinstance(value, Known) and isinstance(value.value, str)]
 
 
@@ -166,7 +166,7 @@ def _translate_at_call(context: Context, uses: OtherUses, finding: Finding) -> F
     if not isinstance(finding.use, Use) or put_together or not all(map(_SEVERAL.fullmatch, find_composite_names(context))):
         return None
     kept, _, _ = _split_changes(context, uses, finding)
-    sure = [change for change in kept if not (isinstance(change, NewText) and change.leaf.way.doubt is not None)]
+    sure = [change for change in kept if not (isinstance(change, NewText) and change.source.way.doubt is not None)]
     texts: dict[str | None, str] = dict([*_list_texts(finding.changes), *find_wrong_names(context, finding)])
     if texts and may_be_none(context, finding) and not all(map(is_text, finding.possible)):
         texts = {None: context.platform.backend.wanted, **texts}
@@ -189,9 +189,9 @@ def _is_name_argument(finding: Finding) -> bool:
     return any(one.add in ("keyword", "never") and one.launched is None and not one.inside for one in wanted)
 
 
-def _is_composed(leaf: Value) -> bool:
+def _is_composed(source: Value) -> bool:
     """Whether a text is put together of parts that are not all known: it may hold a wrong name beside others."""
-    return leaf.kind == OriginKind.UNKNOWN and _is_joined(leaf.node)
+    return source.kind == OriginKind.UNKNOWN and _is_joined(source.node)
 
 
 def _is_joined(node: object) -> bool:
@@ -206,17 +206,17 @@ def _explain_untraced(context: Context, made: Translation) -> Reason:
 
 
 def _find_other_use(context: Context, uses: OtherUses, finding: Finding, change: NewText) -> OtherUse | None:
-    leaf = change.leaf
-    if leaf.node is finding.argument or leaf.kind == OriginKind.AT_CALL:
+    source = change.source
+    if source.node is finding.argument or source.kind == OriginKind.AT_CALL:
         return None
-    if leaf.kind == OriginKind.MEMBER:  # of an enumeration, whose name says the text that it holds
-        return OtherUse(leaf.module.name, leaf.module.source.position(leaf.place.start)[0], leaf.text)
-    return uses.of(leaf, change.text) or _find_other_list_use(context, finding, change)
+    if source.kind == OriginKind.MEMBER:  # of an enumeration, whose name says the text that it holds
+        return OtherUse(source.module.name, source.module.source.position(source.place.start)[0], source.text)
+    return uses.of(source, change.text) or _find_other_list_use(context, finding, change)
 
 
 def _find_other_list_use(context: Context, finding: Finding, change: NewText) -> OtherUse | None:
     """Another use of a list of choices that would have to admit the new name."""
-    found = find_other_list_reader(finding, change.leaf, change.text, context.rules)
+    found = find_other_list_reader(finding, change.source, change.text, context.rules)
     if found is None:
         return None
     module, node = found
@@ -241,7 +241,7 @@ def make_translations(finding: Finding, texts: Iterable[tuple[str | None, str]])
             if not is_translated(part) and _has_right_offsets(use.module, part):
                 yield Translation(use.module, part, pairs, closed and len(parts) == 1)
         return
-    if any(_is_part(leaf) for leaf in finding.possible):
+    if any(_is_part(source) for source in finding.possible):
         return  # what arrives is the whole text, of which the place that it is put together at is not this one
     if isinstance(argument, ast.expr):
         if not isinstance(argument, ast.Constant) and not is_translated(argument):
@@ -262,22 +262,22 @@ def _has_right_offsets(module: Module, node: ast.expr) -> bool:
         return False
 
 
-def _is_part(leaf: Value) -> bool:
-    return any(hop.reason.means is Meaning.PART for hop in leaf.way.passed)
+def _is_part(source: Value) -> bool:
+    return any(hop.reason.means is Meaning.PART for hop in source.way.passed)
 
 
 def _is_closed(finding: Finding) -> bool:
     """Whether all that can arrive is known, and becomes one text."""
     texts = {change.text for change in finding.changes if isinstance(change, NewText)}
-    changed = {id(change.leaf.node) for change in finding.changes if isinstance(change, NewText)}
-    return finding.possible.closed and len(texts) == 1 and all(_can_become(leaf, changed, texts) for leaf in finding.possible)
+    changed = {id(change.source.node) for change in finding.changes if isinstance(change, NewText)}
+    return finding.possible.closed and len(texts) == 1 and all(_can_become(source, changed, texts) for source in finding.possible)
 
 
-def _can_become(leaf: Value, changed: set[int], texts: set[str]) -> bool:
+def _can_become(source: Value, changed: set[int], texts: set[str]) -> bool:
     if (
-        leaf.kind in _GIVEN
-        or leaf.way.kind in _GIVEN
-        or any(hop.reason.means is Meaning.GIVEN_AT_START for hop in leaf.way.passed)
+        source.kind in _GIVEN
+        or source.way.kind in _GIVEN
+        or any(hop.reason.means is Meaning.GIVEN_AT_START for hop in source.way.passed)
     ):
         return False
-    return id(leaf.node) in changed or (isinstance(leaf.value, Known) and leaf.value.value in texts)
+    return id(source.node) in changed or (isinstance(source.value, Known) and source.value.value in texts)

@@ -79,10 +79,10 @@ def _list_outcomes(context: Context, finding: Finding) -> Iterator[str]:
         elif isinstance(change, NewKeyword):
             yield change.value.strip("\"'").lower()
     if finding.action is Action.KEEP:
-        for leaf in finding.possible:
-            if isinstance(leaf.value, Known) and isinstance(leaf.value.value, str) and _is_conditional(leaf):
-                yield leaf.value.value.lower()
-            elif isinstance(leaf.value, PlatformDefault) and finding.use.surface.default_group and not finding.changes:
+        for source in finding.possible:
+            if isinstance(source.value, Known) and isinstance(source.value.value, str) and _is_conditional(source):
+                yield source.value.value.lower()
+            elif isinstance(source.value, PlatformDefault) and finding.use.surface.default_group and not finding.changes:
                 yield context.platform.backend.default
 
 
@@ -91,7 +91,7 @@ def _list_old_backends(context: Context, finding: Finding) -> Iterator[str]:
     if not finding.changes:
         yield "kept"
     for change in finding.changes:
-        value = change.leaf.value if isinstance(change, NewText) else None
+        value = change.source.value if isinstance(change, NewText) else None
         named = isinstance(value, Known) and isinstance(value.value, str)
         yield str(value.value).lower() if isinstance(value, Known) and named else context.platform.backend.default
 
@@ -103,14 +103,14 @@ def _is_in_settings(finding: Finding) -> bool:
 
 def _list_changed_files(finding: Finding) -> Iterator[str]:
     for change in finding.changes:
-        if isinstance(change, NewText) and isinstance(change.leaf.module, Module):
-            yield change.leaf.module.name
+        if isinstance(change, NewText) and isinstance(change.source.module, Module):
+            yield change.source.module.name
 
 
-def _is_conditional(leaf: Value) -> bool:
+def _is_conditional(source: Value) -> bool:
     """Whether the platform decides that this is the result."""
-    if leaf.outer is not None:
+    if source.outer is not None:
         return True
-    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST):
+    if not isinstance(source.module, Module) or not isinstance(source.node, ast.AST):
         return False
-    return any(isinstance(around, (ast.If, ast.IfExp, ast.Match)) for around in leaf.module.ancestors(leaf.node))
+    return any(isinstance(around, (ast.If, ast.IfExp, ast.Match)) for around in source.module.ancestors(source.node))

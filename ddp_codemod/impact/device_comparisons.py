@@ -46,39 +46,39 @@ def is_from_text(context: Context, module: Module, node: ast.expr) -> bool:
     """
     inner, is_told = _strip_text_conversions(node)
     if not is_told:
-        return not any(_is_torch_device(leaf) for leaf in context.tracer.evaluate(module, inner, Trace(certain=True)))
+        return not any(_is_torch_device(source) for source in context.tracer.evaluate(module, inner, Trace(certain=True)))
     found = list(trace_source_texts(context, module, inner))
-    return bool(found) and all(leaf is not None for leaf in found)
+    return bool(found) and all(source is not None for source in found)
 
 
 def find_device_sources(context: Context, module: Module, node: ast.expr, device: str) -> list[Value]:
     """The texts that a value can start from, where all of them are names of devices, with the old one among them; else none."""
     found = list(trace_source_texts(context, module, _strip_text_conversions(node)[0]))
-    known = [leaf for leaf in found if leaf is not None]
+    known = [source for source in found if source is not None]
     types = {kind for platform in context.rules.platforms.values() for kind in platform.device_types}
-    names = {find_literal_prefix(leaf.node).partition(":")[0] for leaf in known if isinstance(leaf.node, ast.expr)}
+    names = {find_literal_prefix(source.node).partition(":")[0] for source in known if isinstance(source.node, ast.expr)}
     return known if len(known) == len(found) and device in names and types.issuperset(names) else []
 
 
 def find_source_texts(context: Context, module: Module, node: ast.expr) -> list[Value]:
     """The texts that what is compared can start from, those that are known."""
-    return [leaf for leaf in trace_source_texts(context, module, _strip_text_conversions(node)[0]) if leaf is not None]
+    return [source for source in trace_source_texts(context, module, _strip_text_conversions(node)[0]) if source is not None]
 
 
 def trace_source_texts(context: Context, module: Module, node: ast.expr, depth: int = 0) -> Iterator[Value | None]:
     """The texts that an expression, or the device that it is, starts from; None for each start that is no text."""
     made = {name for idioms in context.rules.idioms for name, kind in idioms.device_functions.items() if not kind}
-    for leaf in context.tracer.evaluate(module, node, Trace(certain=True)):
-        call = leaf.node if isinstance(leaf.node, ast.Call) else None
-        if isinstance(leaf.value, Known) and leaf.value.value is None:
+    for source in context.tracer.evaluate(module, node, Trace(certain=True)):
+        call = source.node if isinstance(source.node, ast.Call) else None
+        if isinstance(source.value, Known) and source.value.value is None:
             continue
-        if not leaf.way.is_over and (
-            (isinstance(leaf.value, Known) and isinstance(leaf.value.value, str)) or find_literal_prefix(leaf.node)
+        if not source.way.is_over and (
+            (isinstance(source.value, Known) and isinstance(source.value.value, str)) or find_literal_prefix(source.node)
         ):
-            yield leaf
-        elif call is not None and call.args and isinstance(leaf.module, Module) and depth < DEPTH:
-            ours = not made.isdisjoint(context.tracer.resolver.names(leaf.module, call.func))
-            yield from trace_source_texts(context, leaf.module, call.args[0], depth + 1) if ours else (None,)
+            yield source
+        elif call is not None and call.args and isinstance(source.module, Module) and depth < DEPTH:
+            ours = not made.isdisjoint(context.tracer.resolver.names(source.module, call.func))
+            yield from trace_source_texts(context, source.module, call.args[0], depth + 1) if ours else (None,)
         else:
             yield None
 
@@ -97,9 +97,9 @@ def _strip_text_conversions(node: ast.expr) -> tuple[ast.expr, bool]:
             return node, told
 
 
-def _is_torch_device(leaf: Value) -> bool:
+def _is_torch_device(source: Value) -> bool:
     """Whether a start is what torch tells: an attribute that is a device or its type, or a device as a text."""
-    node = leaf.node
+    node = source.node
     if isinstance(node, ast.Attribute):
         return node.attr == _TYPE
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "str"

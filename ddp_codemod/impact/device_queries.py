@@ -24,19 +24,19 @@ def add_device_queries(context: Context, findings: Sequence[Finding], alone: boo
     moved = {change.node for one in findings for change in one.changes if isinstance(change, Insertions)}
     made: list[Finding] = []
     for finding in findings:
-        for leaf in (change.leaf for change in finding.changes if isinstance(change, NewText)):
-            own = finding.action is Action.EDIT and not leaf.decided and isinstance(leaf.module, Module)
-            for call, package, name in _find_queries(context, leaf, device) if own else ():
+        for source in (change.source for change in finding.changes if isinstance(change, NewText)):
+            own = finding.action is Action.EDIT and not source.decided and isinstance(source.module, Module)
+            for call, package, name in _find_queries(context, source, device) if own else ():
                 if call.func not in moved:
                     moved.add(call.func)
-                    made.append(_move_query(context, finding, leaf, call, package, name))
+                    made.append(_move_query(context, finding, source, call, package, name))
     return [*findings, *made]
 
 
-def _find_queries(context: Context, leaf: Value, device: Device) -> Iterator[tuple[ast.Call, str, str]]:
+def _find_queries(context: Context, source: Value, device: Device) -> Iterator[tuple[ast.Call, str, str]]:
     """What the condition around a backend asks of the other device's module and the platform tells of its own: the package, the name."""
-    module = leaf.module
-    for call in ast.walk(leaf.outer.test) if isinstance(leaf.outer, ast.IfExp) and isinstance(module, Module) else ():
+    module = source.module
+    for call in ast.walk(source.outer.test) if isinstance(source.outer, ast.IfExp) and isinstance(module, Module) else ():
         for full in context.tracer.resolver.names(module, call.func) if isinstance(call, ast.Call) else ():  # type: ignore[arg-type]
             package, other, name = full.partition(f".{device.replaces}.")
             if other and f"{package}.{device.module}.{name}()" in context.platform.facts:
@@ -44,10 +44,10 @@ def _find_queries(context: Context, leaf: Value, device: Device) -> Iterator[tup
                 break
 
 
-def _move_query(context: Context, finding: Finding, leaf: Value, call: ast.Call, package: str, name: str) -> Finding:
+def _move_query(context: Context, finding: Finding, source: Value, call: ast.Call, package: str, name: str) -> Finding:
     """The edit that asks for the platform's device; it may lead to a backend whose tensors have yet to move."""
-    assert isinstance(leaf.module, Module)
-    module, place = leaf.module, leaf.module.place(call.func)
+    assert isinstance(source.module, Module)
+    module, place = source.module, source.module.place(call.func)
     new = Insertions(module, call.func, ((place.start, place.end, f"{PACKAGE}.{name}"),), package)
     reason = Reason.of(
         "edit-question", text=module.short_text(call), new=f"{package}.{name}()", wanted=context.platform.backend.wanted

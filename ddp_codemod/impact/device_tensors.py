@@ -56,13 +56,13 @@ def _is_refusing(context: Context, device: Device, finding: Finding) -> bool:
         return False
     if not finding.use.surface.default_group or not finding.possible:
         return False
-    return all(_is_refused(context, device, leaf) for leaf in finding.possible)
+    return all(_is_refused(context, device, source) for source in finding.possible)
 
 
-def _is_refused(context: Context, device: Device, leaf: Value) -> bool:
-    value = leaf.value.value if isinstance(leaf.value, Known) else None
+def _is_refused(context: Context, device: Device, source: Value) -> bool:
+    value = source.value.value if isinstance(source.value, Known) else None
     known = context.rules.backends.get(value.lower()) if isinstance(value, str) else None
-    if known is None or known.like or known.name not in context.platform.backend.works or is_tested(context, leaf):
+    if known is None or known.like or known.name not in context.platform.backend.works or is_tested(context, source):
         return False  # what is like another may take more than that does
     return device.type not in known.devices
 
@@ -93,7 +93,7 @@ class _TensorSearch:
         reason = Reason.of(
             "edit-device-tensors", value=values, wanted=wanted, device=self.device.type, at=origin, platform=platform.id
         )
-        made = finding.edit(rules[0], False not in both, reason, (NewText(leaf, wanted) for leaf in finding.possible))
+        made = finding.edit(rules[0], False not in both, reason, (NewText(source, wanted) for source in finding.possible))
         return made.with_plugin(platform.required_import, module)
 
     def _format_both_backends(self) -> str:
@@ -184,21 +184,21 @@ class _TensorSearch:
             return False
         on = Trace(kind=OriginKind.OBJECT, certain=True, near=True)
         return any(
-            isinstance(leaf.module, Module)
-            and isinstance(leaf.node, ast.Call)
-            and self._is_on_device(leaf.module, leaf.node, depth + 1)
-            for leaf in self.context.tracer.evaluate(module, tensor, on)
+            isinstance(source.module, Module)
+            and isinstance(source.node, ast.Call)
+            and self._is_on_device(source.module, source.node, depth + 1)
+            for source in self.context.tracer.evaluate(module, tensor, on)
         )
 
     def _is_device_name(self, module: Module, told: ast.expr) -> bool:
         """Whether what says where a tensor lies is the name of the device, or a device that is made of it."""
-        for leaf in self.context.tracer.evaluate(module, told, Trace(certain=True)):
-            text = leaf.value.value if isinstance(leaf.value, Known) else None
-            head = text if isinstance(text, str) else find_literal_prefix(leaf.node)
-            if leaf.way.is_over:
+        for source in self.context.tracer.evaluate(module, told, Trace(certain=True)):
+            text = source.value.value if isinstance(source.value, Known) else None
+            head = text if isinstance(text, str) else find_literal_prefix(source.node)
+            if source.way.is_over:
                 continue
             if head.startswith(self._device_kinds) or (
-                isinstance(leaf.module, Module) and self._is_device_call(leaf.module, leaf.node)
+                isinstance(source.module, Module) and self._is_device_call(source.module, source.node)
             ):
                 return True
         return False

@@ -71,12 +71,12 @@ def is_device_choice(context: Context, pattern: Pattern, module: Module, argumen
 
     So does one that can only be how many there are, by one of the pattern's makers: ``device_count() or 1`` is one at least.
     """
-    leaves = context.tracer.evaluate(module, argument)
-    if leaves and all(_is_counted(context, pattern, leaf) for leaf in leaves):
+    sources = context.tracer.evaluate(module, argument)
+    if sources and all(_is_counted(context, pattern, source) for source in sources):
         return True
-    for leaf in leaves:
-        value = number_of(context, leaf)
-        listed = isinstance(leaf.node, (ast.List, ast.Tuple))
+    for source in sources:
+        value = number_of(context, source)
+        listed = isinstance(source.node, (ast.List, ast.Tuple))
         if (
             listed
             or (isinstance(value, int) and value < 0)
@@ -86,41 +86,41 @@ def is_device_choice(context: Context, pattern: Pattern, module: Module, argumen
     return False
 
 
-def number_of(context: Context, leaf: Value) -> object:
-    """What a leaf is, also where it is a number, which is nothing that the tracer looks for; None where that is not known."""
-    node = leaf.node if isinstance(leaf.node, ast.expr) else None
-    at = context.facts.fold(leaf.module, node) if isinstance(leaf.module, Module) and node is not None else leaf.value
+def number_of(context: Context, source: Value) -> object:
+    """What a source is, also where it is a number, which is nothing that the tracer looks for; None where that is not known."""
+    node = source.node if isinstance(source.node, ast.expr) else None
+    at = context.facts.fold(source.module, node) if isinstance(source.module, Module) and node is not None else source.value
     return at.value if isinstance(at, Known) else None
 
 
-def _is_counted(context: Context, pattern: Pattern, leaf: Value) -> bool:
-    if not isinstance(leaf.node, ast.Call) or not isinstance(leaf.module, Module):
+def _is_counted(context: Context, pattern: Pattern, source: Value) -> bool:
+    if not isinstance(source.node, ast.Call) or not isinstance(source.module, Module):
         return False
-    return not set(pattern.makers).isdisjoint(context.tracer.resolver.names(leaf.module, leaf.node.func))
+    return not set(pattern.makers).isdisjoint(context.tracer.resolver.names(source.module, source.node.func))
 
 
 def _is_known_device(context: Context, module: Module, argument: ast.expr) -> bool:
     """Whether what has the name of a number is a device by its name, or what some object calls its device."""
-    leaves = context.tracer.evaluate(module, argument)
+    sources = context.tracer.evaluate(module, argument)
     made = {name for idioms in context.rules.idioms for name, kind in idioms.device_functions.items() if not kind}
 
-    def names_one(leaf: Value) -> bool:
-        if isinstance(leaf.value, Known):
-            return isinstance(leaf.value.value, str)
-        if isinstance(leaf.node, ast.Attribute):
-            return leaf.node.attr == "device"
-        if isinstance(leaf.node, ast.Call) and isinstance(leaf.module, Module):
-            return not made.isdisjoint(context.tracer.resolver.names(leaf.module, leaf.node.func))
-        return bool(find_literal_prefix(leaf.node))
+    def names_one(source: Value) -> bool:
+        if isinstance(source.value, Known):
+            return isinstance(source.value.value, str)
+        if isinstance(source.node, ast.Attribute):
+            return source.node.attr == "device"
+        if isinstance(source.node, ast.Call) and isinstance(source.module, Module):
+            return not made.isdisjoint(context.tracer.resolver.names(source.module, source.node.func))
+        return bool(find_literal_prefix(source.node))
 
-    return bool(leaves) and all(map(names_one, leaves))
+    return bool(sources) and all(map(names_one, sources))
 
 
 def _is_from_device_text(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
     return any(
-        has_text_prefix(leaf.node, pattern.device) or _get_known_text(leaf.value).startswith(pattern.device)
-        for leaf in context.tracer.evaluate(module, argument, Trace(certain=True))
-        if pattern.device and not leaf.way.is_over
+        has_text_prefix(source.node, pattern.device) or _get_known_text(source.value).startswith(pattern.device)
+        for source in context.tracer.evaluate(module, argument, Trace(certain=True))
+        if pattern.device and not source.way.is_over
     )
 
 

@@ -66,7 +66,8 @@ def _is_format(context: Context, module: Module, node: ast.BinOp | ast.AugAssign
     if isinstance(left, ast.JoinedStr):
         return True
     return any(
-        isinstance(leaf.value, Known) and isinstance(leaf.value.value, str) for leaf in context.tracer.evaluate(module, left)
+        isinstance(source.value, Known) and isinstance(source.value.value, str)
+        for source in context.tracer.evaluate(module, left)
     )
 
 

@@ -33,9 +33,9 @@ def _find_calls(context: Context, module: Module, packages: Set[str]) -> Iterato
 def _find_device_texts(context: Context, module: Module, call: ast.Call) -> Iterator[ast.AST]:
     device = context.platform.device
     for argument in (*call.args, *(keyword.value for keyword in call.keywords)) if device is not None else ():
-        for leaf in context.tracer.evaluate(module, argument):
-            if isinstance(leaf.node, ast.expr) and find_literal_prefix(leaf.node).startswith(device.replaces):  # type: ignore[union-attr]
-                yield leaf.node
+        for source in context.tracer.evaluate(module, argument):
+            if isinstance(source.node, ast.expr) and find_literal_prefix(source.node).startswith(device.replaces):  # type: ignore[union-attr]
+                yield source.node
 
 
 def is_for_library(hit: Hit, devices: Container[ast.AST]) -> bool:

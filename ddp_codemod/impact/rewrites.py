@@ -175,13 +175,13 @@ def _rewrite_conditionally(context: Context, advice: Advice, hit: Hit) -> list[C
     nodes: list[tuple[Module, ast.expr, str]] = [(hit.module, argument, rewrite.otherwise)]
     if pattern.argument_is == "device" and pattern.device:
         nodes = []
-        for leaf in context.tracer.evaluate(hit.module, argument):
-            text = leaf.value.value if isinstance(leaf.value, Known) else None
+        for source in context.tracer.evaluate(hit.module, argument):
+            text = source.value.value if isinstance(source.value, Known) else None
             named = isinstance(text, str) and text.startswith(pattern.device)
-            if named or has_text_prefix(leaf.node, pattern.device):
-                if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.expr):
+            if named or has_text_prefix(source.node, pattern.device):
+                if not isinstance(source.module, Module) or not isinstance(source.node, ast.expr):
                     return []  # in a configuration or launch file
-                nodes.append((leaf.module, leaf.node, rewrite.otherwise))
+                nodes.append((source.module, source.node, rewrite.otherwise))
         call = hit.node
         if isinstance(call, ast.Call) and len(call.args) > 1 and argument is call.args[0] and _is_device_maker(context, hit):
             nodes = [(hit.module, call, f"{hit.module.text(call.func)}({rewrite.otherwise})")]

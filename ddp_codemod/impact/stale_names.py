@@ -26,7 +26,7 @@ def find_stale_names(context: Context, findings: Sequence[Finding], writable: Wr
         return
     wanted = re.compile(rf"""['"](?:{"|".join(map(re.escape, wrong))})['"]""".encode(), re.IGNORECASE).search
     words = WordMatcher(name.lower() for name in wrong)
-    seen = {id(leaf.node) for finding in findings for leaf in (*finding.possible, *finding.at)}
+    seen = {id(source.node) for finding in findings for source in (*finding.possible, *finding.at)}
     project = context.tracer.resolver.project
     tied = {finding.use.module.name for finding in findings} | set(project.mentioning(context.platform.backend.wanted))
     methods = WordMatcher(flag.method for idioms in context.rules.idioms for flag in idioms.flag)

@@ -160,37 +160,37 @@ def _rewrite_name(context: Context, advice: Advice, hit: Hit, device: Device, al
     """
     if hit.argument is None:
         return []
-    leaves = list(context.tracer.evaluate(hit.module, hit.argument, Trace(certain=True)))
+    sources = list(context.tracer.evaluate(hit.module, hit.argument, Trace(certain=True)))
     if advice.pattern is not None and advice.pattern.argument_is == "from-text":
         other = find_compared_value(hit.node, hit.argument)
-        leaves += find_source_texts(context, hit.module, other) if other is not None else []
+        sources += find_source_texts(context, hit.module, other) if other is not None else []
     made: list[Change] = []
-    for leaf in leaves:
-        change = _rename_source(leaf, device, alone)
+    for source in sources:
+        change = _rename_source(source, device, alone)
         if change is None:
             return []
         made += change
     return made
 
 
-def _rename_source(leaf: Value, device: Device, alone: bool) -> list[Change] | None:
+def _rename_source(source: Value, device: Device, alone: bool) -> list[Change] | None:
     """The change of a text that starts with the other device's name, [] for any other; None where it cannot be changed."""
     old = device.replaces
-    text = leaf.value.value if isinstance(leaf.value, Known) else None
+    text = source.value.value if isinstance(source.value, Known) else None
     named = isinstance(text, str) and text.startswith(old)
-    if leaf.way.is_over or not (named or has_text_prefix(leaf.node, old)):
+    if source.way.is_over or not (named or has_text_prefix(source.node, old)):
         return []
-    if isinstance(text, str) and isinstance(leaf.module, Document):
-        return [NewText(leaf, device.type + text.removeprefix(old))] if alone else None  # a file of settings has no conditions
-    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.expr):
+    if isinstance(text, str) and isinstance(source.module, Document):
+        return [NewText(source, device.type + text.removeprefix(old))] if alone else None  # a file of settings has no conditions
+    if not isinstance(source.module, Module) or not isinstance(source.node, ast.expr):
         return None
-    at = _locate_text(leaf.module, leaf.node, old)
+    at = _locate_text(source.module, source.node, old)
     if at is None:
         return None
     if not alone:
-        change = replace_device_name(leaf.module, leaf.node, at, device)
+        change = replace_device_name(source.module, source.node, at, device)
         return [change] if change is not None else None
-    return [Insertions(leaf.module, leaf.node, ((at, at + len(old), device.type),))]
+    return [Insertions(source.module, source.node, ((at, at + len(old), device.type),))]
 
 
 def _locate_text(module: Module, node: ast.expr, text: str) -> int | None:

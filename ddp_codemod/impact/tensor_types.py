@@ -22,14 +22,14 @@ def find_given_types(
     """The expressions that make a tensor one of some types, by their names in torch, wherever it comes from; none where that is not seen."""
     if isinstance(tensor, (ast.Name, ast.Attribute)):
         on = Trace(kind=OriginKind.OBJECT, certain=True, near=True)
-        for leaf in context.tracer.evaluate(module, tensor, on) if depth < DEPTH else ():
+        for source in context.tracer.evaluate(module, tensor, on) if depth < DEPTH else ():
             if (
-                isinstance(leaf.module, Module)
-                and isinstance(leaf.node, ast.Call)
-                and leaf.way.doubt is None
-                and not leaf.way.is_over
+                isinstance(source.module, Module)
+                and isinstance(source.node, ast.Call)
+                and source.way.doubt is None
+                and not source.way.is_over
             ):
-                yield from find_given_types(context, leaf.module, leaf.node, types, depth + 1)
+                yield from find_given_types(context, source.module, source.node, types, depth + 1)
         return
     while isinstance(tensor, ast.Call):
         given = [keyword.value for keyword in tensor.keywords if keyword.arg == "dtype"]

@@ -41,7 +41,8 @@ def _is_followed(context: Context, module: Module, call: ast.Call, reached: Cont
     if find_literal_prefix(call.args[0]):
         return True  # the imports of a file hold all that begins so
     values = [
-        leaf.value.value if isinstance(leaf.value, Known) else None for leaf in context.tracer.evaluate(module, call.args[0])
+        source.value.value if isinstance(source.value, Known) else None
+        for source in context.tracer.evaluate(module, call.args[0])
     ]
     return bool(values) and all(
         isinstance(value, str) and ((file := project.file(value, folder)) is None or file in reached) for value in values

@@ -106,7 +106,7 @@ def _is_named(node: ast.AST | None, device: str) -> bool:
 
 def _find_attribute_values(context: Context, module: Module, attribute: ast.Attribute) -> list[tuple[Module, ast.expr]]:
     """The expressions that an attribute holds the value of; [] where it is not known to be one of them."""
-    found = [(leaf.module, leaf.node) for leaf in context.tracer.evaluate(module, attribute)]
+    found = [(source.module, source.node) for source in context.tracer.evaluate(module, attribute)]
     known = [
         (home, node) for home, node in found if isinstance(home, Module) and isinstance(node, ast.expr) and node is not attribute
     ]

@@ -220,13 +220,15 @@ def _narrow_call(context: Context, pattern: Pattern, module: Module, call: ast.C
         return Hit(module, call, argument) if is_device(context, pattern, module, argument) else None
     if pattern.argument_is == "made-by" and not pattern.traced:
         return Hit(module, call, argument) if _is_maker_call(context, pattern, module, argument) else None
-    leaves = context.tracer.evaluate(module, argument)
-    none = [leaf for leaf in leaves if isinstance(leaf.value, Known) and leaf.value.value in (None, ())]
-    if len(none) < len(leaves) or is_passed_by_name(context, module, argument):  # the default is for callers that pass nothing
-        none = [leaf for leaf in none if leaf.kind is not OriginKind.PARAMETER_DEFAULT]
+    sources = context.tracer.evaluate(module, argument)
+    none = [source for source in sources if isinstance(source.value, Known) and source.value.value in (None, ())]
+    if len(none) < len(sources) or is_passed_by_name(context, module, argument):  # the default is for callers that pass nothing
+        none = [source for source in none if source.kind is not OriginKind.PARAMETER_DEFAULT]
     if pattern.argument_is == "counted":
-        none += [leaf for leaf in leaves if number_of(context, leaf) == 0]
-    sure = pattern.argument_is != "made-by" or all(_is_maker_call(context, pattern, leaf.module, leaf.node) for leaf in leaves)
+        none += [source for source in sources if number_of(context, source) == 0]
+    sure = pattern.argument_is != "made-by" or all(
+        _is_maker_call(context, pattern, source.module, source.node) for source in sources
+    )
     return None if none else Hit(module, call, argument, sure)  # where it may be None, the code knows why
 
 

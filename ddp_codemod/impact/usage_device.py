@@ -123,10 +123,10 @@ def find_device_comparisons(context: Context, pattern: Pattern, module: Module) 
         if other is not None and not _is_named_like(_strip_conversions(other), pattern):
             # it may still be a device's name, where one of those it starts from is called so
             if pattern.argument_is == "from-text" and any(
-                isinstance(leaf.module, Module)
-                and isinstance(leaf.node, ast.expr)
-                and _is_called_like(leaf.module, leaf.node, pattern)
-                for leaf in find_device_sources(context, module, other, pattern.device)
+                isinstance(source.module, Module)
+                and isinstance(source.node, ast.expr)
+                and _is_called_like(source.module, source.node, pattern)
+                for source in find_device_sources(context, module, other, pattern.device)
             ):
                 yield test, text
         elif other is None or is_from_text(context, module, other) == (pattern.argument_is == "from-text"):

@@ -36,13 +36,13 @@ def find_comparisons(context: Context, pattern: Pattern, module: Module) -> Iter
                 and named <= set(pattern.texts)
                 and (other is not compare.left or isinstance(compare.ops[0], (ast.Eq, ast.NotEq)))
             ):
-                if any(isinstance(leaf.value, CurrentBackend) for leaf in context.tracer.evaluate(module, side)):
+                if any(isinstance(source.value, CurrentBackend) for source in context.tracer.evaluate(module, side)):
                     yield compare
 
 
 def is_text(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
     """Whether an argument is one of the texts."""
-    values = (getattr(leaf.value, "value", None) for leaf in context.tracer.evaluate(module, argument))
+    values = (getattr(source.value, "value", None) for source in context.tracer.evaluate(module, argument))
     return any(isinstance(value, str) and value.lower() in pattern.texts for value in values)
 
 
@@ -50,14 +50,14 @@ def is_option(context: Context, pattern: Pattern, module: Module, argument: ast.
     """Whether an argument is nothing but what one of the options holds where it is not passed, and that is a number from 0 on."""
     if any(text in module.source.text for text in pattern.without):
         return False
-    leaves = context.tracer.evaluate(module, argument)
-    return bool(leaves) and all(
-        leaf.kind is OriginKind.OPTION_DEFAULT
-        and isinstance(leaf.value, Known)
-        and isinstance(leaf.value.value, int)
-        and leaf.value.value >= 0
-        and any(dict(hop.reason.args).get("name") in pattern.texts for hop in leaf.way.passed)
-        for leaf in leaves
+    sources = context.tracer.evaluate(module, argument)
+    return bool(sources) and all(
+        source.kind is OriginKind.OPTION_DEFAULT
+        and isinstance(source.value, Known)
+        and isinstance(source.value.value, int)
+        and source.value.value >= 0
+        and any(dict(hop.reason.args).get("name") in pattern.texts for hop in source.way.passed)
+        for source in sources
     )
 
 

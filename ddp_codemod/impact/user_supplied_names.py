@@ -33,7 +33,9 @@ _TYPED = frozenset(
 
 def is_user_supplied(finding: Finding) -> bool:
     """Whether what arrives can be what somebody typed."""
-    typed = any(leaf.kind in _TYPED or leaf.way.kind in _TYPED or is_given_without_default(leaf) for leaf in finding.possible)
+    typed = any(
+        source.kind in _TYPED or source.way.kind in _TYPED or is_given_without_default(source) for source in finding.possible
+    )
     return typed or is_overwritten(finding)
 
 
@@ -75,23 +77,23 @@ def add_warnings(context: Context, made: Iterable[Translation]) -> Iterator[Tran
 
 def has_wrong_name_left(finding: Finding, wrong: Mapping[str | None, str], changes: Iterable[Change]) -> bool:
     """Whether a wrong name of the program's own arrives after some changes."""
-    changed = {id(change.leaf.node) for change in changes if isinstance(change, NewText)}
-    left = (leaf.value for leaf in finding.possible if id(leaf.node) not in changed)
+    changed = {id(change.source.node) for change in changes if isinstance(change, NewText)}
+    left = (source.value for source in finding.possible if id(source.node) not in changed)
     return any(isinstance(value, Known) and value.value in wrong for value in left)
 
 
-def is_given_without_default(leaf: Value) -> bool:
+def is_given_without_default(source: Value) -> bool:
     """Whether who starts the program gives a value, and no default of it is known."""
-    return leaf.why is not None and leaf.why.means is Meaning.GIVEN_AT_START
+    return source.why is not None and source.why.means is Meaning.GIVEN_AT_START
 
 
 def can_be_user_supplied(context: Context, finding: Finding) -> bool:
     """Whether a name that does not work can be typed where the default does: no list of choices leaves it out."""
-    ways = [(leaf, {leaf.kind, leaf.way.kind}) for leaf in finding.possible]
+    ways = [(source, {source.kind, source.way.kind}) for source in finding.possible]
     if any(OriginKind.ENVIRONMENT_DEFAULT in kinds for _, kinds in ways):
         return True
-    typed = (leaf for leaf, kinds in ways if OriginKind.OPTION_DEFAULT in kinds)
-    return any(_can_admit_wrong_name(context, hop) for leaf in typed for hop in leaf.way.passed)
+    typed = (source for source, kinds in ways if OriginKind.OPTION_DEFAULT in kinds)
+    return any(_can_admit_wrong_name(context, hop) for source in typed for hop in source.way.passed)
 
 
 def _can_admit_wrong_name(context: Context, hop: Hop) -> bool:

@@ -24,7 +24,11 @@ def find_wrong_names(context: Context, finding: Finding) -> Iterator[tuple[str, 
     """
     names, choice = context.rules.backends, context.platform.backend
     wanted = {name: assess(name, choice, names).wanted for name in names}
-    known = [leaf.value.value for leaf in finding.possible if isinstance(leaf.value, Known) and isinstance(leaf.value.value, str)]
+    known = [
+        source.value.value
+        for source in finding.possible
+        if isinstance(source.value, Known) and isinstance(source.value.value, str)
+    ]
     wanted |= {name: assess(name, choice, names).wanted for name in (*known, *find_composite_names(context))}
     wrong = [name for name in known if wanted[name]]
     if not wrong:
@@ -69,8 +73,8 @@ def may_be_none(context: Context, finding: Finding) -> bool:
     )
 
 
-def is_text(leaf: Value) -> bool:
+def is_text(source: Value) -> bool:
     """Whether a value is surely no None: ``os.environ["BACKEND"]`` is a text, or ends the program."""
-    if isinstance(leaf.value, Known):
-        return isinstance(leaf.value.value, str) and leaf.way.doubt is None
-    return is_given_without_default(leaf) and isinstance(leaf.node, ast.Subscript)
+    if isinstance(source.value, Known):
+        return isinstance(source.value.value, str) and source.way.doubt is None
+    return is_given_without_default(source) and isinstance(source.node, ast.Subscript)

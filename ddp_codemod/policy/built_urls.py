@@ -16,26 +16,26 @@ _CLOSING = re.compile(r"(\"\"\"|'''|\"|')\Z")
 _OPERANDS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant, ast.JoinedStr, ast.BinOp)
 
 
-def head_of(leaf: Value) -> str | None:
+def head_of(source: Value) -> str | None:
     """The scheme that a built text starts with, where its first piece is written out."""
-    scheme, separator, _ = _find_start(leaf).partition("://")
+    scheme, separator, _ = _find_start(source).partition("://")
     return scheme if separator else None
 
 
-def is_query_off(leaf: Value, query: Query) -> bool:
+def is_query_off(source: Value, query: Query) -> bool:
     """Whether what is written out of a built text turns the query parameter off already."""
-    built = _find_last_piece(leaf)
+    built = _find_last_piece(source)
     texts = "{}".join(piece for piece in (list_text_pieces(built) if built is not None else None) or [] if isinstance(piece, str))
     found = re.search(rf"[?&]{re.escape(query.key)}=([^&{{]+)", texts)
     return found is not None and found[1] not in query.on
 
 
-def append_query(leaf: Value, query: Query) -> Splice | None:
+def append_query(source: Value, query: Query) -> Splice | None:
     """The query at the end of a text whose last piece is written out, or is the port; None where the end is not known."""
-    node = _find_last_piece(leaf)
-    if head_of(leaf) not in query.schemes or not isinstance(leaf.module, Module) or node is None:
+    node = _find_last_piece(source)
+    if head_of(source) not in query.schemes or not isinstance(source.module, Module) or node is None:
         return None
-    module = leaf.module
+    module = source.module
     joined = [piece for piece in list_text_pieces(node) or [] if piece != ""]
     texts = [piece for piece in joined if isinstance(piece, str)]
     whole = "".join(texts)
@@ -59,21 +59,21 @@ def append_query(leaf: Value, query: Query) -> Splice | None:
     return None
 
 
-def _find_last_piece(leaf: Value) -> ast.expr | None:
+def _find_last_piece(source: Value) -> ast.expr | None:
     """The expression that ends the text."""
-    if isinstance(leaf.node, ast.AugAssign) and isinstance(leaf.node.op, ast.Add):
-        return leaf.node.value
-    return leaf.node if isinstance(leaf.node, ast.expr) else None
+    if isinstance(source.node, ast.AugAssign) and isinstance(source.node.op, ast.Add):
+        return source.node.value
+    return source.node if isinstance(source.node, ast.expr) else None
 
 
-def _find_start(leaf: Value) -> str:
+def _find_start(source: Value) -> str:
     """The text that the whole starts with; what ``url += rest`` adds to is what the name was assigned before, if that is one text."""
-    if not isinstance(leaf.node, ast.AugAssign):
-        return find_literal_prefix(leaf.node)
-    module, target = leaf.module, leaf.node.target
+    if not isinstance(source.node, ast.AugAssign):
+        return find_literal_prefix(source.node)
+    module, target = source.module, source.node.target
     if not isinstance(module, Module) or not isinstance(target, ast.Name):
         return ""
-    made = bindings(module, scope_of(module, leaf.node)).get(target.id, ())
+    made = bindings(module, scope_of(module, source.node)).get(target.id, ())
     heads = {find_literal_prefix(one.value) for one in made if one.value is not None}
     added = [one for one in made if one.value is None]
-    return heads.pop() if len(heads) == 1 and added[-1:] and added[-1].node is leaf.node else ""
+    return heads.pop() if len(heads) == 1 and added[-1:] and added[-1].node is source.node else ""

@@ -19,18 +19,18 @@ ChoiceList = tuple[
 ]  # an expression that may be such a list: a display, a name of one, or the inside of a Literal
 
 
-def find_choice_lists(finding: Finding, leaf: Value, rules: Rules) -> Iterator[ChoiceList]:
+def find_choice_lists(finding: Finding, source: Value, rules: Rules) -> Iterator[ChoiceList]:
     """The lists around a value, around the other values that come to the same place, and those that are named on the way."""
     listed, trees, seen, naming = _collect_all_lists(finding, rules)
-    node = leaf.outer or leaf.node
-    if isinstance(leaf.module, Module) and isinstance(node, ast.expr) and id(node) not in seen:
-        yield from _find_lists_around(leaf.module, node, rules)
+    node = source.outer or source.node
+    if isinstance(source.module, Module) and isinstance(node, ast.expr) and id(node) not in seen:
+        yield from _find_lists_around(source.module, node, rules)
     yield from listed
-    names = {dict(hop.reason.args).get("name", "").rpartition(".")[2] for hop in leaf.way.passed} - {""}
+    names = {dict(hop.reason.args).get("name", "").rpartition(".")[2] for hop in source.way.passed} - {""}
     for number in sorted({number for name in names for number in naming.get(name, ())}):
         yield from _find_named_checks(trees[number], names)
-    if isinstance(leaf.module, Module) and id(leaf.module) not in seen:
-        yield from _find_named_checks(leaf.module, names)
+    if isinstance(source.module, Module) and id(source.module) not in seen:
+        yield from _find_named_checks(source.module, names)
 
 
 def _collect_all_lists(finding: Finding, rules: Rules) -> tuple[list[ChoiceList], list[Module], set[int], dict[str, list[int]]]:
@@ -41,28 +41,28 @@ def _collect_all_lists(finding: Finding, rules: Rules) -> tuple[list[ChoiceList]
     key = ("listed-around", id(finding.possible))
     cache = finding.use.module.cache
     if key not in cache:
-        # a value that is come to on many ways is a leaf for each of them
+        # a value that is come to on many ways is a source for each of them
         around = {
-            id(node): (leaf.module, node)
-            for leaf in finding.possible
-            if isinstance(leaf.module, Module) and isinstance(node := leaf.outer or leaf.node, ast.expr)
+            id(node): (source.module, node)
+            for source in finding.possible
+            if isinstance(source.module, Module) and isinstance(node := source.outer or source.node, ast.expr)
         }
         listed = [found for module, node in around.values() for found in _find_lists_around(module, node, rules)]
-        trees = {leaf.module for leaf in finding.possible} | {finding.use.module}
+        trees = {source.module for source in finding.possible} | {finding.use.module}
         modules = sorted((tree for tree in trees if isinstance(tree, Module)), key=lambda tree: tree.name)
         naming: dict[str, list[int]] = {}
         for number, module in enumerate(modules):
             for name in _index_by_name(module):
                 naming.setdefault(name, []).append(number)
         seen = {*around, *map(id, modules)}
-        cache[key] = (finding.possible, (listed, modules, seen, naming))  # the leaves are kept, and with them their id
+        cache[key] = (finding.possible, (listed, modules, seen, naming))  # the sources are kept, and with them their id
     return cache[key][1]  # type: ignore[index, no-any-return]
 
 
-def find_other_list_reader(finding: Finding, leaf: Value, text: str, rules: Rules) -> tuple[Module, ast.expr] | None:
+def find_other_list_reader(finding: Finding, source: Value, text: str, rules: Rules) -> tuple[Module, ast.expr] | None:
     """What reads a list that would have to admit a new text, besides the choices that it is passed as and what shows it."""
-    old = leaf.value.value if isinstance(leaf.value, Known) else None
-    for module, listed in find_choice_lists(finding, leaf, rules):
+    old = source.value.value if isinstance(source.value, Known) else None
+    for module, listed in find_choice_lists(finding, source, rules):
         texts = [part.value for part in list_elements(module, listed) if isinstance(part, ast.Constant)]
         if not isinstance(listed, ast.Name) or old not in texts or text in texts:
             continue

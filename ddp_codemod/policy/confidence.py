@@ -16,25 +16,25 @@ from ddp_codemod.policy.findings import Finding, NewText
 def drop_name_only_changes(finding: Finding, fix: Fix) -> Finding:
     """The finding without the changes that only a name leads to; an item for review where there are no others."""
     if finding.action is Action.KEEP:
-        doubtful = [leaf for leaf in finding.possible if leaf.way.doubt in (Confidence.REPLACED, Confidence.OTHERS)]
-        if all(leaf.way.doubt is Confidence.NAME for leaf in finding.possible):
+        doubtful = [source for source in finding.possible if source.way.doubt in (Confidence.REPLACED, Confidence.OTHERS)]
+        if all(source.way.doubt is Confidence.NAME for source in finding.possible):
             doubtful = list(finding.possible)
         return replace(finding.review(fix.id, _explain_confidence(doubtful[0])), untraced=True) if doubtful else finding
     if finding.action is not Action.EDIT:
         return finding
-    leaves = [change.leaf for change in finding.changes if isinstance(change, NewText) and change.leaf.way.doubt is not None]
-    named = [leaf for leaf in leaves if leaf.way.doubt is Confidence.NAME]
-    beside = [leaf for leaf in named if _is_beside_fallback(finding, leaf)]
+    sources = [change.source for change in finding.changes if isinstance(change, NewText) and change.source.way.doubt is not None]
+    named = [source for source in sources if source.way.doubt is Confidence.NAME]
+    beside = [source for source in named if _is_beside_fallback(finding, source)]
     # where something surely leads to the value, what only its name leads to is another's; other calls become items
-    others = [leaf for leaf in named if leaf not in beside]
-    changes = tuple(change for change in finding.changes if not (isinstance(change, NewText) and change.leaf in others))
+    others = [source for source in named if source not in beside]
+    changes = tuple(change for change in finding.changes if not (isinstance(change, NewText) and change.source in others))
     if named and not changes:
         return replace(
             finding.review(fix.id, _explain_confidence(named[0])), untraced=finding.applicability is Applicability.SAFE
         )
     untraced = finding.untraced or finding.applicability is Applicability.SAFE
     finding = replace(finding, changes=changes)
-    guessed = [leaf for leaf in leaves if leaf not in others]
+    guessed = [source for source in sources if source not in others]
     if not guessed:
         return finding
     return replace(finding, applicability=Applicability.UNSAFE, reason=_explain_confidence(guessed[0]), untraced=untraced)
@@ -44,22 +44,24 @@ def find_name_only_items(finding: Finding, fix: Fix) -> Iterator[Finding]:
     """The items for what only a name leads to, and what no other way leads to through the same calls."""
     if finding.action is not Action.EDIT:
         return
-    changed = [change.leaf for change in finding.changes if isinstance(change, NewText)]
-    named = [leaf for leaf in changed if leaf.way.doubt is Confidence.NAME]
-    sure = [leaf for leaf in finding.possible if leaf.way.doubt is not Confidence.NAME]
-    places = {leaf.place for leaf in sure}
+    changed = [change.source for change in finding.changes if isinstance(change, NewText)]
+    named = [source for source in changed if source.way.doubt is Confidence.NAME]
+    sure = [source for source in finding.possible if source.way.doubt is not Confidence.NAME]
+    places = {source.place for source in sure}
     if not sure:
         return
-    for leaf in named:
-        calls = _list_passing_calls(leaf)
-        if leaf.place not in places and not any(_list_passing_calls(other)[: len(calls)] == calls for other in sure):
-            places.add(leaf.place)
-            yield replace(finding.review(fix.id, _explain_confidence(leaf)), changes=(), at=(leaf,), possible=ValueSet((leaf,)))
+    for source in named:
+        calls = _list_passing_calls(source)
+        if source.place not in places and not any(_list_passing_calls(other)[: len(calls)] == calls for other in sure):
+            places.add(source.place)
+            yield replace(
+                finding.review(fix.id, _explain_confidence(source)), changes=(), at=(source,), possible=ValueSet((source,))
+            )
 
 
-def _is_beside_fallback(finding: Finding, leaf: Value) -> bool:
-    """Whether what surely leads here beside a leaf is nothing but a default for a name that is missing: ``getattr(args, "backend", "nccl")``."""
-    read = [hop.place for hop in leaf.way.hops]
+def _is_beside_fallback(finding: Finding, source: Value) -> bool:
+    """Whether what surely leads here beside a source is nothing but a default for a name that is missing: ``getattr(args, "backend", "nccl")``."""
+    read = [hop.place for hop in source.way.hops]
     sure = [one for one in finding.possible if one.way.doubt is not Confidence.NAME]
     for fallback in (one for one in sure if one.kind == OriginKind.KEY_DEFAULT):
         kinds = [hop.reason.means for hop in fallback.way.hops]
@@ -71,18 +73,18 @@ def _is_beside_fallback(finding: Finding, leaf: Value) -> bool:
     return False
 
 
-def _list_passing_calls(leaf: Value) -> tuple[Place, ...]:
+def _list_passing_calls(source: Value) -> tuple[Place, ...]:
     """The calls that hand a value over, on its way."""
-    return tuple(hop.place for hop in leaf.way.hops if hop.reason.means is Meaning.ARGUMENT)
+    return tuple(hop.place for hop in source.way.hops if hop.reason.means is Meaning.ARGUMENT)
 
 
-def _explain_confidence(leaf: Value) -> Reason:
-    """What is not known about a leaf."""
-    text, origin = leaf.way.doubted_at, f"{leaf.module.name}:{leaf.module.source.position(leaf.place.start)[0]}"
-    if leaf.way.doubt is Confidence.NAME:
+def _explain_confidence(source: Value) -> Reason:
+    """What is not known about a source."""
+    text, origin = source.way.doubted_at, f"{source.module.name}:{source.module.source.position(source.place.start)[0]}"
+    if source.way.doubt is Confidence.NAME:
         return Reason.of("doubt-name", text=text, origin=origin)
-    if leaf.way.doubt is Confidence.REPLACED:
+    if source.way.doubt is Confidence.REPLACED:
         return Reason.of("doubt-decorator", decorator=text)
-    if leaf.way.doubt is Confidence.OTHERS:
+    if source.way.doubt is Confidence.OTHERS:
         return Reason.of("doubt-others", text=text)
     return Reason.of("doubt-default", text=text)

@@ -46,7 +46,7 @@ from ddp_codemod.sites.surface_calls import Use
 
 
 def collect_sources(context: Context, use: Use, parameter: Parameter) -> tuple[ast.expr | None, list[Value]]:
-    """The argument for a parameter and the leaves of its value; an omitted one is a leaf of its own, at the call."""
+    """The argument for a parameter and the sources of its value; an omitted one is a source of its own, at the call."""
     module, call = use.module, use.call
     argument = use.argument(parameter)
     if argument is not None and parameter.inside:
@@ -57,12 +57,12 @@ def collect_sources(context: Context, use: Use, parameter: Parameter) -> tuple[a
     for mapping in use.spread:
         if any(isinstance(part, ast.Starred) and part.value is mapping for part in call.args):
             position = parameter.position
-            leaves = trace_index(context.tracer, module, call.args, position + use.skip, Trace()) if position is not None else []
+            sources = trace_index(context.tracer, module, call.args, position + use.skip, Trace()) if position is not None else []
         else:
-            leaves = look_up(context.tracer, module, mapping, ast.Constant(parameter.name), Trace(), whole=True)
-        if leaves is None:
+            sources = look_up(context.tracer, module, mapping, ast.Constant(parameter.name), Trace(), whole=True)
+        if sources is None:
             return None, [context.tracer.unknown(module, call, Trace(), "why-spread", text=module.text(mapping))]
-        found += leaves
+        found += sources
     if use.skip and not found:
         return None, [Value(module, call, OriginKind.PARTIAL)]
     if use.overrides_init and not found:
@@ -73,12 +73,12 @@ def collect_sources(context: Context, use: Use, parameter: Parameter) -> tuple[a
 
 
 def _collect_dictionary_sources(context: Context, module: Module, argument: ast.expr, key: str) -> list[Value]:
-    """The leaves of what is under a key of a dictionary; a written one that lacks it is a leaf of its own."""
+    """The sources of what is under a key of a dictionary; a written one that lacks it is a source of its own."""
     if isinstance(argument, ast.Constant) and argument.value is None:
         return [Value(module, argument, OriginKind.LITERAL, PlatformDefault())]
-    leaves = look_up(context.tracer, module, argument, ast.Constant(key), Trace(), whole=True)
-    if leaves or (leaves is not None and isinstance(argument, ast.Dict)):
-        return leaves or [Value(module, argument, OMITTED, PlatformDefault())]
+    sources = look_up(context.tracer, module, argument, ast.Constant(key), Trace(), whole=True)
+    if sources or (sources is not None and isinstance(argument, ast.Dict)):
+        return sources or [Value(module, argument, OMITTED, PlatformDefault())]
     return [context.tracer.unknown(module, argument, Trace(), "why-expression", text=module.text(argument))]
 
 
@@ -90,7 +90,7 @@ def _collect_class_sources(context: Context, use: Use, parameter: Parameter) -> 
             lineage = tracer.resolver.lineage(entity.module, entity.node)
             if any(parameter.name in bindings(module, node) for module, node in lineage):
                 found = trace_class_attribute(tracer, entity.module, entity.node, parameter.name, use.call, Trace())
-                named = [leaf for leaf in found if isinstance(leaf.value, Known) and leaf.value.value is not None]
+                named = [source for source in found if isinstance(source.value, Known) and source.value.value is not None]
                 return named or [Value(use.module, use.call, OriginKind.CLASS)]  # what None means is the class's own business
     return []
 
@@ -103,19 +103,19 @@ def decide_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -
         never = unreachable(context, use)
         where = {"name": describe_default_chooser(context, use), "text": " ".join(use.module.text(use.call.func).split())}
         return made.keep(never) if never is not None else made.review(fix.id, Reason.of("review-handed", **where))
-    argument, leaves = collect_sources(context, use, parameter)
-    if parameter.ignored is not None and _is_no_group(context, use, parameter, argument, leaves):
+    argument, sources = collect_sources(context, use, parameter)
+    if parameter.ignored is not None and _is_no_group(context, use, parameter, argument, sources):
         return None
-    if argument is None and parameter.omitted == "no-site" and all(leaf.kind in (OMITTED, "unknown") for leaf in leaves):
+    if argument is None and parameter.omitted == "no-site" and all(source.kind in (OMITTED, "unknown") for source in sources):
         return None
-    made = start(context, use, parameter, argument, leaves, (text_of(context, leaf, parameter) for leaf in leaves))
-    is_omitted = all(leaf.kind == OMITTED for leaf in leaves)
+    made = start(context, use, parameter, argument, sources, (text_of(context, source, parameter) for source in sources))
+    is_omitted = all(source.kind == OMITTED for source in sources)
     never = unreachable(context, use) or explain_fake(context, use) or (explain_takers(context, use) if is_omitted else None)
     if never is not None:
         return made.keep(never)
     if is_omitted and platform.fits(parameter.open_on):
         if use.overrides_init:
-            return made.keep(Reason.of("keep-class-open", parameter=parameter.name, origin=line_of(leaves[0])))
+            return made.keep(Reason.of("keep-class-open", parameter=parameter.name, origin=line_of(sources[0])))
         return made.review(fix.id, open_reason(context, parameter))
     if (
         parameter.ignored is not None
@@ -153,10 +153,10 @@ def decide_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -
 
 
 def decide_site(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> Finding:
-    """What becomes of a site whose leaves are known."""
+    """What becomes of a site whose sources are known."""
     platform, surface = context.platform, made.use.surface
     if len(left := drop_unlaunched_sources(context.facts, parameter, made.possible)) < len(made.possible):
-        made = start(context, made.use, parameter, made.argument, left, (text_of(context, leaf, parameter) for leaf in left))
+        made = start(context, made.use, parameter, made.argument, left, (text_of(context, source, parameter) for source in left))
     if (ignored := decide_if_ignored(context, made, parameter, fix)) is not None:
         return ignored
     changes, blocked = _plan_changes(context, parameter, list(made.possible))
@@ -164,7 +164,7 @@ def decide_site(context: Context, made: Finding, parameter: Parameter, fix: Fix)
         reason = Reason.of(
             "review-foreign", Meaning.FOREIGN, why=parameter.foreign, why_zh=parameter.foreign_zh or parameter.foreign
         )
-        return replace(made.review(fix.id, reason), at=tuple(change.leaf for change in changes if isinstance(change, NewText)))
+        return replace(made.review(fix.id, reason), at=tuple(change.source for change in changes if isinstance(change, NewText)))
     untraced = False
     if changes:
         safe = fix.applicability == "safe" and surface.edit_applicability == "safe"
@@ -172,14 +172,14 @@ def decide_site(context: Context, made: Finding, parameter: Parameter, fix: Fix)
         if any(isinstance(change, NewKeyword) for change in changes):
             safe = safe and parameter.add_applicability == "safe" and not any(map(may_clash, changes))
         reason = explain_edit(context, made, parameter, changes[0], len(changes))
-        asked = any(isinstance(change, NewText) and isinstance(change.leaf.value, PlatformDefault) for change in changes)
+        asked = any(isinstance(change, NewText) and isinstance(change.source.value, PlatformDefault) for change in changes)
         if asked and not {*platform.device_types} <= {*context.rules.backends[platform.backend.wanted].devices}:
             safe = False  # torch is asked about a device, and may be about one for which the name is none
         if platform.fits(parameter.named_on) and any(map(is_value_omitted, changes)):
             safe = False  # what the framework would pick by itself is not known
         if any(is_unconditional(parameter, made, change) for change in changes):
             safe = False  # a process that no launcher started ends there
-        names = (find_testing_function(context, change.leaf) for change in changes if isinstance(change, NewText))
+        names = (find_testing_function(context, change.source) for change in changes if isinstance(change, NewText))
         if (name := next(filter(None, names), None)) is not None:
             safe, reason = False, Reason("edit-about", (*reason.args, ("function", name)))
         elif made.possible.why is not None and made.possible.why.is_lost:  # the edits cure only a part of what may be passed
@@ -192,7 +192,7 @@ def decide_site(context: Context, made: Finding, parameter: Parameter, fix: Fix)
         return replace(made.edit(fix.id, safe, reason, changes), untraced=untraced)
     if blocked is not None:
         safe = fix.applicability == "safe" and surface.edit_applicability == "safe"
-        unknown = any(leaf.kind in (OriginKind.UNKNOWN, OriginKind.LOOP, OriginKind.OBJECT) for leaf in made.possible)
+        unknown = any(source.kind in (OriginKind.UNKNOWN, OriginKind.LOOP, OriginKind.OBJECT) for source in made.possible)
         unknown = unknown or (not platform.fits(parameter.named_on) and any(map(_is_default, made.possible)))
         return replace(made.review(fix.id, blocked), untraced=safe and unknown)
     if (branch := decide_device_branch(context, made, fix)) is not None:
@@ -212,85 +212,85 @@ def decide_if_ignored(context: Context, made: Finding, parameter: Parameter, fix
     return made.review(fix.id, Reason.of("review-instead", platform=platform.id, **why, **instead))
 
 
-def _is_no_group(context: Context, use: Use, parameter: Parameter, argument: ast.expr | None, leaves: list[Value]) -> bool:
+def _is_no_group(context: Context, use: Use, parameter: Parameter, argument: ast.expr | None, sources: list[Value]) -> bool:
     """Whether what the call is passed shows that it makes no group: it is switched off, for one device, or another argument decides."""
-    off = bool(leaves) and all(isinstance(leaf.value, Known) and leaf.value.value is False for leaf in leaves)
+    off = bool(sources) and all(isinstance(source.value, Known) and source.value.value is False for source in sources)
     spared = any(keyword.arg in parameter.spared_by for keyword in use.call.keywords)
     counts = parameter.of_several and argument is not None
     return off or spared or (counts and argument is not None and count_of(context, use.module, argument) is not Count.SEVERAL)
 
 
-def _plan_changes(context: Context, parameter: Parameter, leaves: list[Value]) -> tuple[list[Change], Reason | None]:
+def _plan_changes(context: Context, parameter: Parameter, sources: list[Value]) -> tuple[list[Change], Reason | None]:
     """What has to change, and the first thing to review instead."""
     changes: list[Change] = []
     blocked: Reason | None = None
     choice = context.platform.backend
     default_open = context.platform.fits(parameter.named_on)
     default_wrong = default_open or is_default_wrong(context, parameter)
-    for leaf in leaves:
-        value = leaf.value
+    for source in sources:
+        value = source.value
         if isinstance(value, Known) and isinstance(value.value, str):
-            stands = judge_backend(context, leaf, value.value)
+            stands = judge_backend(context, source, value.value)
             verdict = assess(value.value, stands.choice, context.rules.backends, stands.packages)
-            if verdict.wanted is not None and (is_for_other_hardware(context, leaf, leaves) or is_tested(context, leaf)):
+            if verdict.wanted is not None and (is_for_other_hardware(context, source, sources) or is_tested(context, source)):
                 continue
             if (objection := stands.explain_objection(context, value.value, verdict.wanted)) is not None:
                 blocked = blocked or objection
-            elif verdict.wanted is not None and _is_looped_with_wanted(leaves, leaf, verdict.wanted):
+            elif verdict.wanted is not None and _is_looped_with_wanted(sources, source, verdict.wanted):
                 blocked = blocked or Reason.of("why-loop", value=value.value, platform=context.platform.id)
             elif verdict.wanted is not None:
-                changes.append(_make_change(parameter, leaf, verdict.wanted))
+                changes.append(_make_change(parameter, source, verdict.wanted))
             elif not verdict.known:
                 blocked = blocked or Reason.of("review-strange", value=value.value)
-        elif leaf.kind == OMITTED or (isinstance(value, Known) and value.value is None):
+        elif source.kind == OMITTED or (isinstance(value, Known) and value.value is None):
             if parameter.omitted != "platform-default" or not default_wrong:
                 continue
-            if (leaf.kind == OMITTED and parameter.add == "keyword") or leaf.kind == OriginKind.LITERAL:
-                changes.append(_make_change(parameter, leaf, choice.wanted))  # written out, None is the same as omitted
+            if (source.kind == OMITTED and parameter.add == "keyword") or source.kind == OriginKind.LITERAL:
+                changes.append(_make_change(parameter, source, choice.wanted))  # written out, None is the same as omitted
             else:
                 blocked = blocked or (open_reason(context, parameter) if default_open else default_reason(context))
         elif isinstance(value, PlatformDefault):
-            if default_wrong and isinstance(leaf.node, ast.Call) and parameter.omitted == "platform-default":
-                changes.append(_make_change(parameter, leaf, choice.wanted))  # a call asks torch: the name can stand for it
+            if default_wrong and isinstance(source.node, ast.Call) and parameter.omitted == "platform-default":
+                changes.append(_make_change(parameter, source, choice.wanted))  # a call asks torch: the name can stand for it
             else:
                 blocked = blocked or (default_reason(context) if default_wrong else None)
-        elif not isinstance(value, CurrentBackend) and leaf.kind not in (
+        elif not isinstance(value, CurrentBackend) and source.kind not in (
             OriginKind.PARAMETER,
             OriginKind.CLASS,
             OriginKind.PARTIAL,
             OriginKind.HANDED_ON,
         ):
-            blocked = blocked or leaf.why or Reason.of("why-expression", text=leaf.text)
+            blocked = blocked or source.why or Reason.of("why-expression", text=source.text)
     return changes, blocked
 
 
-def _is_looped_with_wanted(leaves: list[Value], leaf: Value, wanted: str) -> bool:
+def _is_looped_with_wanted(sources: list[Value], source: Value, wanted: str) -> bool:
     """Whether a loop runs with a value, and with the wanted one besides: a user drops the value there."""
-    others = (other for other in leaves if leaf.kind == other.kind == OriginKind.LOOP)
+    others = (other for other in sources if source.kind == other.kind == OriginKind.LOOP)
     return any(isinstance(other.value, Known) and other.value.value == wanted for other in others)
 
 
-def _is_default(leaf: Value) -> bool:
-    """Whether a leaf leaves the choice to torch: it asks for it, or gives None."""
-    return isinstance(leaf.value, PlatformDefault) or (isinstance(leaf.value, Known) and leaf.value.value is None)
+def _is_default(source: Value) -> bool:
+    """Whether a source leaves the choice to torch: it asks for it, or gives None."""
+    return isinstance(source.value, PlatformDefault) or (isinstance(source.value, Known) and source.value.value is None)
 
 
 def _find_unmended_sources(made: Finding, changes: list[Change]) -> list[Value]:
-    """The leaves that no change fixes."""
-    changed = {id(change.leaf) for change in changes if isinstance(change, NewText)}
-    return [leaf for leaf in made.possible if leaf.kind != OMITTED and id(leaf) not in changed]
+    """The sources that no change fixes."""
+    changed = {id(change.source) for change in changes if isinstance(change, NewText)}
+    return [source for source in made.possible if source.kind != OMITTED and id(source) not in changed]
 
 
-def _make_change(parameter: Parameter, leaf: Value, wanted: str) -> Change:
-    if leaf.kind == OMITTED:
-        assert isinstance(leaf.module, Module)
-        if isinstance(leaf.node, ast.Dict):
-            text = f'"{parameter.inside}": "{wanted}"' + (", " if leaf.node.keys else "")
-            return Splice(leaf.module, leaf.module.place(leaf.node).start + 1, text)
-        assert isinstance(leaf.node, ast.Call)
+def _make_change(parameter: Parameter, source: Value, wanted: str) -> Change:
+    if source.kind == OMITTED:
+        assert isinstance(source.module, Module)
+        if isinstance(source.node, ast.Dict):
+            text = f'"{parameter.inside}": "{wanted}"' + (", " if source.node.keys else "")
+            return Splice(source.module, source.module.place(source.node).start + 1, text)
+        assert isinstance(source.node, ast.Call)
         value = f'{{"{parameter.inside}": "{wanted}"}}' if parameter.inside else f'"{wanted}"'
-        return NewKeyword(leaf.module, leaf.node, parameter.name, value)
-    return NewText(leaf, wanted)
+        return NewKeyword(source.module, source.node, parameter.name, value)
+    return NewText(source, wanted)
 
 
 def may_clash(change: Change) -> bool:

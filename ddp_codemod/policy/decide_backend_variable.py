@@ -23,7 +23,7 @@ def decide_backend_variable(context: Context, use: Use, parameter: Parameter, fi
     found = decide_by_variable(context, use, parameter, parameter.chosen, fix)
     if found.action is Action.EDIT and context.versions.holds(parameter.chosen.when, use.module.name) is not True:
         given = [keyword.value for keyword in use.call.keywords if keyword.arg in parameter.spared_by]
-        if given and all(isinstance(leaf.node, ast.Call) for leaf in context.tracer.evaluate(use.module, given[0])):
+        if given and all(isinstance(source.node, ast.Call) for source in context.tracer.evaluate(use.module, given[0])):
             return None  # the object that it is passed is a site of its own
         said = {"instead": parameter.instead, "instead_zh": parameter.instead_zh, "value": context.platform.backend.default}
         said["who"] = describe_default_chooser(context, use)
@@ -59,8 +59,8 @@ def names_object(context: Context, use: Use, chosen: Chosen) -> bool:
     """Whether another keyword of the call names the object, as only the versions did that the variable reaches."""
     for keyword in use.call.keywords:
         texts = chosen.keywords.get(keyword.arg or "", ())
-        leaves = context.tracer.evaluate(use.module, keyword.value) if texts else ()
-        if any(isinstance(leaf.value, Known) and leaf.value.value in texts for leaf in leaves):
+        sources = context.tracer.evaluate(use.module, keyword.value) if texts else ()
+        if any(isinstance(source.value, Known) and source.value.value in texts for source in sources):
             return True
     return False
 

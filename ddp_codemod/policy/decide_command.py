@@ -20,8 +20,8 @@ def decide_command(context: Context, use: CommandedUse, parameter: Parameter, fi
     """Decide about a backend that is, or is omitted, in a command."""
     given = use.given(parameter)
     if given:
-        leaves = [Value(use.module, option, OriginKind.COMMAND_LINE, Known(option.value)) for option in given]
-        made = start(context, use, parameter, given[0], leaves, (text_of(context, leaf, parameter) for leaf in leaves))
+        sources = [Value(use.module, option, OriginKind.COMMAND_LINE, Known(option.value)) for option in given]
+        made = start(context, use, parameter, given[0], sources, (text_of(context, source, parameter) for source in sources))
         return decide_site(context, made, parameter, fix)
     made = start(context, use, parameter, None, [], [pick_default_backend(context, parameter)])
     if not is_default_wrong(context, parameter):

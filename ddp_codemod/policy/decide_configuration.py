@@ -35,13 +35,13 @@ def decide_configuration(context: Context, use: ConfiguredUse, parameter: Parame
     given = trace_path_overrides(context.tracer, use.module, path, Trace())
     if entry is None:
         yield _decide_omitted_value(context, use, parameter, fix)
-        leaves = given
+        sources = given
     else:
-        leaf = Value(use.module, entry, OriginKind.CONFIG_KEY, Known(entry.value if entry.is_text else None))
-        leaves = [*(trace_reference(context.tracer, leaf) or [leaf]), *given]
-    if leaves:
-        texts = (text_of(context, leaf, parameter) for leaf in leaves)
-        yield decide_site(context, start(context, use, parameter, entry, leaves, texts), parameter, fix)
+        source = Value(use.module, entry, OriginKind.CONFIG_KEY, Known(entry.value if entry.is_text else None))
+        sources = [*(trace_reference(context.tracer, source) or [source]), *given]
+    if sources:
+        texts = (text_of(context, source, parameter) for source in sources)
+        yield decide_site(context, start(context, use, parameter, entry, sources, texts), parameter, fix)
 
 
 def _decide_omitted_value(context: Context, use: ConfiguredUse, parameter: Parameter, fix: Fix) -> Finding:

@@ -28,12 +28,12 @@ def decide_configuration_key(context: Context, use: KeyedUse, parameter: Paramet
     """Decide about the value that the keys lead to; None where they lead to none."""
     if use.lacks_key:
         return _decide_omitted_key(context, use, parameter, fix)
-    leaves = _collect_sources(context, use)
-    if not leaves:
+    sources = _collect_sources(context, use)
+    if not sources:
         return None
-    own = [leaf.node for leaf in leaves if leaf.module is use.module]
-    argument = own[0] if len(leaves) == len(own) == 1 else use.call
-    made = start(context, use, parameter, argument, leaves, (text_of(context, leaf, parameter) for leaf in leaves))
+    own = [source.node for source in sources if source.module is use.module]
+    argument = own[0] if len(sources) == len(own) == 1 else use.call
+    made = start(context, use, parameter, argument, sources, (text_of(context, source, parameter) for source in sources))
     if isinstance(use.module, Module) and isinstance(use.call, ast.expr):
         if (test := context.facts.unset.unreachable(use.module, use.call)) is not None:
             line = use.module.line(test)
@@ -79,9 +79,9 @@ def _collect_sources(context: Context, use: KeyedUse) -> list[Value]:
     if isinstance(use.module, Module):
         assert isinstance(use.call, ast.expr)
         found = context.tracer.descend(use.module, use.call, use.rest, way)
-        return [replace(leaf, kind=OriginKind.CONFIG_KEY if leaf.kind == OriginKind.KEY else leaf.kind) for leaf in found]
+        return [replace(source, kind=OriginKind.CONFIG_KEY if source.kind == OriginKind.KEY else source.kind) for source in found]
     assert not isinstance(use.call, ast.AST)
     kind = OriginKind.COMMAND_LINE if isinstance(use.call, Option) else OriginKind.CONFIG_KEY
-    leaf = Value(use.module, use.call, kind, Known(use.call.value), way=way)
-    others = trace_reference(context.tracer, leaf)
-    return [leaf] if others is None else others
+    source = Value(use.module, use.call, kind, Known(use.call.value), way=way)
+    others = trace_reference(context.tracer, source)
+    return [source] if others is None else others

@@ -89,8 +89,8 @@ def _decide_omitted_object(
     if choice.default in choice.works and not several:
         return None
     wanted, backend = found[0], backend_of(context, found[0])
-    leaves = [Value(use.module, entry, OriginKind.CONFIG_KEY, Known(choice.default))] if entry is not None else []
-    made = start(context, use, parameter, entry, leaves, [choice.default])
+    sources = [Value(use.module, entry, OriginKind.CONFIG_KEY, Known(choice.default))] if entry is not None else []
+    made = start(context, use, parameter, entry, sources, [choice.default])
     if (elsewhere := _explain_other_devices(context, use, objects)) is not None:
         return made.keep(elsewhere)
     if choice.default in choice.works:

@@ -67,10 +67,10 @@ def decide_variable_before_use(context: Context, use: Use, fix: Fix, made: Findi
         return made.keep(spared)
     reason = Reason.of("edit-environment", variable=environment.name, value=environment.value)
     # an object that the backend rule writes elsewhere asks for the variable itself, once it is there
-    objects = [change.leaf for change in backend.changes if isinstance(change, NewObject)] if backend is not None else []
+    objects = [change.source for change in backend.changes if isinstance(change, NewObject)] if backend is not None else []
     earlier = [
         (module, node)
-        for module, node in (leaf.code for leaf in objects if leaf is not None)
+        for module, node in (source.code for source in objects if source is not None)
         if find_value_at_node(context, module, node, environment.name) is None
         and context.facts.unreachable(module, node) is None
         and not (module is use.module and module.place(node).start >= module.place(use.call).start)
@@ -91,12 +91,12 @@ def expand_library_names(context: Context, fix: Fix, outcome: Iterable[str]) -> 
 
 def list_backend_outcomes(backend: Finding) -> set[str]:
     """The backends that a group can have once the backend rule's edits are made; "?" stands for what is not known."""
-    changed = {change.leaf: change.text for change in backend.changes if isinstance(change, NewText)}
+    changed = {change.source: change.text for change in backend.changes if isinstance(change, NewText)}
     found: set[str] = set()
-    for leaf in backend.possible:
-        text = changed.get(leaf)
-        if text is None and isinstance(leaf.value, Known) and isinstance(leaf.value.value, str):
-            text = leaf.value.value
+    for source in backend.possible:
+        text = changed.get(source)
+        if text is None and isinstance(source.value, Known) and isinstance(source.value.value, str):
+            text = source.value.value
         if text is not None:
             found |= {part.rpartition(":")[2].lower() for part in text.split(",")}
     if not backend.changes or not found:

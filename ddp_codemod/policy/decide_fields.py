@@ -37,11 +37,11 @@ def decide_fields(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     taken = find_parser_classes(context, use.module, argument, fields) if argument is not None else []
     if not taken:
         return _decide_unread_class(context, use, parameter, argument, fix)
-    leaves = [leaf for one in taken for leaf in _collect_class_values(context, one, fields, use)] + _collect_method_values(
+    sources = [source for one in taken for source in _collect_class_values(context, one, fields, use)] + _collect_method_values(
         context, use, fields
     )
-    if leaves:
-        made = start(context, use, parameter, argument, leaves, (text_of(context, leaf, parameter) for leaf in leaves))
+    if sources:
+        made = start(context, use, parameter, argument, sources, (text_of(context, source, parameter) for source in sources))
         never = unreachable(context, use)
         return made.keep(never) if never is not None else decide_site(context, made, parameter, fix)
     made = start(context, use, parameter, argument, [], [pick_default_backend(context, parameter)])

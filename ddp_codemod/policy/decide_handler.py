@@ -104,13 +104,13 @@ def _is_passed_through(context: Context, use: Use) -> bool:
 
 def _is_written_out(context: Context, module: Module, argument: ast.expr, handler: Handler) -> bool:
     """Whether all that the list can be is written out, also what is appended to it."""
-    leaves = context.tracer.evaluate(module, argument)
-    if not leaves or not all(isinstance(leaf.node, (ast.List, ast.Tuple)) for leaf in leaves):
+    sources = context.tracer.evaluate(module, argument)
+    if not sources or not all(isinstance(source.node, (ast.List, ast.Tuple)) for source in sources):
         return False
     grown = [
         call
-        for leaf in leaves
-        for home, place in analyze_escapes(context.tracer, leaf.code[0], leaf.code[1]).places  # type: ignore[arg-type]
+        for source in sources
+        for home, place in analyze_escapes(context.tracer, source.code[0], source.code[1]).places  # type: ignore[arg-type]
         if isinstance(named := home.parents.get(place), ast.Attribute)
         and named.attr in GROWING
         and isinstance(call := home.parents.get(named), ast.Call)
@@ -120,7 +120,7 @@ def _is_written_out(context: Context, module: Module, argument: ast.expr, handle
             return False
         made = context.tracer.evaluate(module, call.args[0])
         if not made or not all(
-            isinstance(leaf.node, ast.Call) and _is_sibling_class(context, *leaf.code, handler) for leaf in made
+            isinstance(source.node, ast.Call) and _is_sibling_class(context, *source.code, handler) for source in made
         ):
             return False
     return True
@@ -136,9 +136,9 @@ def _is_sibling_class(context: Context, module: Module, call: ast.AST, handler: 
 def _find_handler_calls(context: Context, module: Module, argument: ast.expr, handler: Handler) -> list[tuple[Module, ast.Call]]:
     """The calls that make the handler in a list that is written out."""
     found: list[tuple[Module, ast.Call]] = []
-    for leaf in context.tracer.evaluate(module, argument):
-        for element in leaf.node.elts if isinstance(leaf.node, (ast.List, ast.Tuple)) else ():
-            for made in context.tracer.evaluate(leaf.code[0], element):
+    for source in context.tracer.evaluate(module, argument):
+        for element in source.node.elts if isinstance(source.node, (ast.List, ast.Tuple)) else ():
+            for made in context.tracer.evaluate(source.code[0], element):
                 if isinstance(made.node, ast.Call):
                     if set(context.tracer.resolver.names(made.code[0], made.node.func)) & set(handler.names):
                         found.append((made.code[0], made.node))
@@ -186,8 +186,8 @@ def _add_to_none_branch(
     reason = Reason.of("edit-handler-otherwise", handler=name, test=module.short_text(around.test), **said)
     if module is not use.module:
         return made.review(fix.id, reason)
-    leaf = Value(module, other, OriginKind.LITERAL, Known(None))
-    change = NewObject(module, use.call, parameter.name, leaf, package, name, (), handler.keyword, choice.wanted)
+    source = Value(module, other, OriginKind.LITERAL, Known(None))
+    change = NewObject(module, use.call, parameter.name, source, package, name, (), handler.keyword, choice.wanted)
     return decide_omitted_backend(
         context, parameter, made.edit(fix.id, parameter.add_applicability == "safe", reason, [change]), fix
     )

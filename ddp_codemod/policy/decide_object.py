@@ -41,18 +41,20 @@ def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     assert parameter.objects is not None
     if use.overrides_init:
         return None  # what it passes on is a call of its own
-    argument, leaves = collect_sources(context, use, parameter)
+    argument, sources = collect_sources(context, use, parameter)
     chosen = parameter.objects.chosen
     if chosen is not None and has_nested_site(context, use):
         return None  # that is a site of its own
     if chosen is not None and names_object(context, use, chosen):
         return decide_by_variable(context, use, parameter, chosen, fix)
-    named = [(leaf, found) for leaf in leaves if (found := resolve_text_object(context, use.module.name, parameter, leaf.value))]
+    named = [
+        (source, found) for source in sources if (found := resolve_text_object(context, use.module.name, parameter, source.value))
+    ]
     several = True
     if not named:
-        named, several = _choose_by_device_count(context, use, parameter, leaves)
+        named, several = _choose_by_device_count(context, use, parameter, sources)
     if not named:
-        return _decide_unknown_object(context, use, parameter, argument, leaves, fix)
+        return _decide_unknown_object(context, use, parameter, argument, sources, fix)
     elsewhere = explain_by_object(context, use.module, use.call, parameter.objects)
     if chosen is not None and elsewhere is None:
         if is_for_old_versions(context, use, chosen):
@@ -61,7 +63,7 @@ def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     if not several and (elsewhere is not None or choice.default in choice.works):
         return None
     made = start(
-        context, use, parameter, argument, [replace(leaf, value=Known(choice.default)) for leaf, _ in named], [choice.default]
+        context, use, parameter, argument, [replace(source, value=Known(choice.default)) for source, _ in named], [choice.default]
     )
     never = unreachable(context, use) or elsewhere
     if never is not None:
@@ -70,13 +72,13 @@ def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         return made.keep(Reason.of("keep-omitted", parameter=backend_of(context, named[0][1][0]).name))
     changes: list[Change] = []
     safe = fix.applicability == "safe"
-    for leaf, (wanted, sure) in named:
+    for source, (wanted, sure) in named:
         backend = backend_of(context, wanted)
-        blocked = _find_replacement_obstacle(context, use, parameter, argument, leaf, wanted)
+        blocked = _find_replacement_obstacle(context, use, parameter, argument, source, wanted)
         if blocked is not None:
             return made.review(fix.id, blocked)
-        safe = safe and sure and leaf.kind != OMITTED and backend.add_applicability == "safe"
-        target = leaf if leaf.kind != OMITTED and isinstance(leaf.node, ast.Constant) else None
+        safe = safe and sure and source.kind != OMITTED and backend.add_applicability == "safe"
+        target = source if source.kind != OMITTED and isinstance(source.node, ast.Constant) else None
         if target is None and argument is not None:
             return made.review(fix.id, explain_manual_object(context, parameter, wanted))
         changes.append(
@@ -86,43 +88,47 @@ def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
             )
         )  # fmt: skip
     reason = explain_object(context, parameter, named[0][1][0])
-    if _find_unfollowed_sources(context, leaves):  # the edits cure only a part of what can reach this call
+    if _find_unfollowed_sources(context, sources):  # the edits cure only a part of what can reach this call
         return made.edit(fix.id, False, Reason("edit-object-partly", reason.args), changes)
     if not several and context.may_be_bare:
         return made.review(fix.id, Reason("review-object-open", reason.args))
     return made.edit(fix.id, safe and several, reason if several else Reason("edit-object-open", reason.args), changes)
 
 
-def _has_framework_choice(use: Use, parameter: Parameter, leaves: Sequence[Value]) -> bool:
+def _has_framework_choice(use: Use, parameter: Parameter, sources: Sequence[Value]) -> bool:
     """Whether the call leaves it to the framework what object it takes."""
     assert parameter.objects is not None
     open_values = {None, *parameter.objects.open}
-    return all(leaf.kind == OMITTED or (isinstance(leaf.value, Known) and leaf.value.value in open_values) for leaf in leaves)
+    return all(
+        source.kind == OMITTED or (isinstance(source.value, Known) and source.value.value in open_values) for source in sources
+    )
 
 
 def _choose_by_device_count(
-    context: Context, use: Use, parameter: Parameter, leaves: Sequence[Value]
+    context: Context, use: Use, parameter: Parameter, sources: Sequence[Value]
 ) -> tuple[list[NamedObject], bool]:
     """The object that the framework takes where it has the choice and there can be several devices, and whether there surely are."""
     objects = parameter.objects
     assert objects is not None
-    count = count_devices(context, use, objects) if _has_framework_choice(use, parameter, leaves) else Count.ONE
+    count = count_devices(context, use, objects) if _has_framework_choice(use, parameter, sources) else Count.ONE
     if count is Count.UNSAID and objects.takes_all and not use.module.name.endswith(NOTEBOOK):
         if context.versions.holds(objects.takes_all, use.module.name, asks=False) is not False:
             count = Count.OPEN
     if count not in (Count.SEVERAL, Count.OPEN) or (count is Count.OPEN and is_test(use.module.name)):
         return [], False
     automatic = resolve_text_object(context, use.module.name, parameter, Known(objects.automatic))
-    return [(leaf, automatic) for leaf in leaves if automatic is not None], count is Count.SEVERAL
+    return [(source, automatic) for source in sources if automatic is not None], count is Count.SEVERAL
 
 
 def _decide_unknown_object(
-    context: Context, use: Use, parameter: Parameter, argument: ast.expr | None, leaves: list[Value], fix: Fix
+    context: Context, use: Use, parameter: Parameter, argument: ast.expr | None, sources: list[Value], fix: Fix
 ) -> Finding | None:
     """It is not known what stands for the object: for review, where the framework's choice does not work."""
     choice = context.platform.backend
-    unpacked = [use.module.text(part) for part in use.spread if any(leaf.is_lost and leaf.node is use.call for leaf in leaves)]
-    unfollowed = _find_unfollowed_sources(context, leaves)
+    unpacked = [
+        use.module.text(part) for part in use.spread if any(source.is_lost and source.node is use.call for source in sources)
+    ]
+    unfollowed = _find_unfollowed_sources(context, sources)
     assert parameter.objects is not None
     if not (unfollowed or unpacked) or choice.default in choice.works or is_test(use.module.name):
         return None
@@ -133,21 +139,23 @@ def _decide_unknown_object(
     if automatic is None or unreachable(context, use) or explain_by_object(context, use.module, use.call, parameter.objects):
         return None
     said = build_object_arguments(context, parameter, automatic[0])
-    made = start(context, use, parameter, argument, leaves, ["?"])
+    made = start(context, use, parameter, argument, sources, ["?"])
     if unpacked:
         expression = ", ".join(" ".join(part.split()) for part in unpacked)
         return made.review(fix.id, Reason.of("review-object-unpacked", expression=expression, value=choice.default, **said))
     return made.review(fix.id, Reason.of("review-object-unknown", expression=unfollowed[0].text, **said))
 
 
-def _find_unfollowed_sources(context: Context, leaves: Sequence[Value]) -> list[Value]:
-    """The leaves of which it is not known what they give, and that are no object of a class that is known."""
-    return [leaf for leaf in leaves if leaf.is_lost and not (isinstance(leaf.node, ast.Call) and _is_object(context, leaf))]
+def _find_unfollowed_sources(context: Context, sources: Sequence[Value]) -> list[Value]:
+    """The sources of which it is not known what they give, and that are no object of a class that is known."""
+    return [
+        source for source in sources if source.is_lost and not (isinstance(source.node, ast.Call) and _is_object(context, source))
+    ]
 
 
-def _is_object(context: Context, leaf: Value) -> bool:
+def _is_object(context: Context, source: Value) -> bool:
     """Whether a call makes an object of a class that is known, which is a site of its own or makes no group."""
-    module, node = leaf.code
+    module, node = source.code
     assert isinstance(node, ast.Call)
     entities = context.tracer.resolver.resolve(module, node.func)
     named = [entity for entity in entities if isinstance(entity, External) and entity.name.rpartition(".")[2][:1].isupper()]
@@ -155,19 +163,19 @@ def _is_object(context: Context, leaf: Value) -> bool:
 
 
 def _find_replacement_obstacle(
-    context: Context, use: Use, parameter: Parameter, argument: ast.expr | None, leaf: Value, wanted: TextObject
+    context: Context, use: Use, parameter: Parameter, argument: ast.expr | None, source: Value, wanted: TextObject
 ) -> Reason | None:
     """Why an object cannot be where the text is."""
-    if leaf.kind == OMITTED or (argument is not None and argument in (leaf.node, leaf.outer)):
+    if source.kind == OMITTED or (argument is not None and argument in (source.node, source.outer)):
         return None
-    if isinstance(argument, ast.Name) and leaf.module is use.module and _is_only_for_call(use, argument, leaf):
+    if isinstance(argument, ast.Name) and source.module is use.module and _is_only_for_call(use, argument, source):
         return None
     return explain_manual_object(context, parameter, wanted)
 
 
-def _is_only_for_call(use: Use, argument: ast.Name, leaf: Value) -> bool:
+def _is_only_for_call(use: Use, argument: ast.Name, source: Value) -> bool:
     """Whether a variable of the call's own function is assigned the text for this call and nothing else, a message aside."""
-    module, node = leaf.code
+    module, node = source.code
     statement = module.statement(node)
     choice: ast.AST = node
     while isinstance(around := module.parents.get(choice), ast.IfExp) and choice is not around.test:

@@ -55,9 +55,9 @@ def decide_settings(context: Context, use: Use, parameter: Parameter, fix: Fix) 
     return decide_omitted_backend(context, parameter, made.edit(fix.id, safe, Reason.of("edit-settings", **args), [change]), fix)
 
 
-def _names_backend(context: Context, leaf: Value, settings: Settings) -> bool:
+def _names_backend(context: Context, source: Value, settings: Settings) -> bool:
     """Whether an object's dictionary is written out, with its backend."""
-    found = [leaf]
+    found = [source]
     for key in (settings.arguments, settings.keyword):
         parts = [_of_key(context, one, key) for one in found]
         if not parts or not all(parts):
@@ -66,10 +66,10 @@ def _names_backend(context: Context, leaf: Value, settings: Settings) -> bool:
     return True
 
 
-def _of_key(context: Context, leaf: Value, key: str) -> list[Value]:
-    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.Dict):
+def _of_key(context: Context, source: Value, key: str) -> list[Value]:
+    if not isinstance(source.module, Module) or not isinstance(source.node, ast.Dict):
         return []
-    return look_up(context.tracer, leaf.module, leaf.node, ast.Constant(key), Trace()) or []
+    return look_up(context.tracer, source.module, source.node, ast.Constant(key), Trace()) or []
 
 
 def _format_inner_dictionary(settings: Settings, wanted: str) -> str:

@@ -34,8 +34,8 @@ def decide_statement(context: Context, use: Use, parameter: Parameter, fix: Fix)
     made = start(context, use, parameter, None, [], [pick_default_backend(context, parameter)])
     if (never := unreachable(context, use)) is not None:
         return made.keep(never)
-    if statement.attribute and (leaves := _collect_attribute_values(context, use, statement)):
-        given = start(context, use, parameter, None, leaves, (text_of(context, leaf, parameter) for leaf in leaves))
+    if statement.attribute and (sources := _collect_attribute_values(context, use, statement)):
+        given = start(context, use, parameter, None, sources, (text_of(context, source, parameter) for source in sources))
         return decide_site(context, given, parameter, fix)
     if platform.fits(parameter.open_on):
         return made.review(fix.id, open_reason(context, parameter))

@@ -41,21 +41,21 @@ def decide_init_method(context: Context, use: Use, fix: Fix, backend: Finding | 
         never = unreachable(context, use)
         return made.keep(never) if never is not None else decide_variable_before_use(context, use, fix, made, backend)
     parameter = roles["init_method"]
-    argument, leaves = collect_sources(context, use, parameter)
+    argument, sources = collect_sources(context, use, parameter)
     texts = [
-        str(leaf.value.value) if isinstance(leaf.value, Known) else fix.query.default_url if leaf.kind == OMITTED else "?"
-        for leaf in leaves
+        str(source.value.value) if isinstance(source.value, Known) else fix.query.default_url if source.kind == OMITTED else "?"
+        for source in sources
     ]
-    made = start(context, use, parameter, argument, leaves, texts)
+    made = start(context, use, parameter, argument, sources, texts)
     never = unreachable(context, use)
     if never is not None:
         return made.keep(never)
     if backend is not None and _can_meet_without_store(context, backend):
         return made.keep(Reason.of("keep-no-store", value=", ".join(backend.resolves_to)))
-    if backend is not None and backend.action is Action.REVIEW and {leaf.why for leaf in leaves} == {backend.reason}:
+    if backend is not None and backend.action is Action.REVIEW and {source.why for source in sources} == {backend.reason}:
         call = use.module.line(use.call)
         return made.keep(Reason.of("keep-said", origin=f"{use.module.name}:{call}"))  # both come through what is unpacked there
-    if argument is None and use.spread and all(leaf.node is use.call and leaf.kind != OMITTED for leaf in leaves):
+    if argument is None and use.spread and all(source.node is use.call and source.kind != OMITTED for source in sources):
         url = turn_off_query(fix.query.default_url, fix.query)
         changes = None if _is_variable_switched(context, use, fix, on=False) else add_url_to_mappings(backend, parameter, url)
         if changes and explain_unneeded_fix(context, use, fix, "query") is None:
@@ -78,35 +78,35 @@ def _decide_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made
     switched_off = switched_off or spared is not None
     changes: list[Change] = []
     blocked: Reason | None = None
-    for leaf in made.possible:
-        value = leaf.value
-        if leaf.kind == OMITTED or (isinstance(value, Known) and value.value is None):
-            if switched_off or _is_for_older_torch(leaf, query):
+    for source in made.possible:
+        value = source.value
+        if source.kind == OMITTED or (isinstance(value, Known) and value.value is None):
+            if switched_off or _is_for_older_torch(source, query):
                 continue
-            if leaf.kind == OMITTED:
+            if source.kind == OMITTED:
                 if parameter.add != "keyword":
                     continue
                 changes.append(NewKeyword(use.module, use.call, parameter.name, f'"{turn_off_query(query.default_url, query)}"'))
-            elif leaf.kind == OriginKind.LITERAL:
-                changes.append(NewText(leaf, turn_off_query(query.default_url, query)))
+            elif source.kind == OriginKind.LITERAL:
+                changes.append(NewText(source, turn_off_query(query.default_url, query)))
         elif isinstance(value, Known) and isinstance(value.value, str):
             wanted = turn_off_query(value.value, query, switched_off)
             if wanted != value.value:  # what is put together from names, ``f"tcp://{host}:{port}"``, stays so
-                built = isinstance(leaf.node, ast.expr) and not isinstance(leaf.node, ast.Constant)
-                changes.append((append_query(leaf, query) if built else None) or NewText(leaf, wanted))
-        elif leaf.kind != OriginKind.PARAMETER:
-            scheme = head_of(leaf)
-            if (scheme is not None and scheme not in query.schemes) or switched_off or is_query_off(leaf, query):
+                built = isinstance(source.node, ast.expr) and not isinstance(source.node, ast.Constant)
+                changes.append((append_query(source, query) if built else None) or NewText(source, wanted))
+        elif source.kind != OriginKind.PARAMETER:
+            scheme = head_of(source)
+            if (scheme is not None and scheme not in query.schemes) or switched_off or is_query_off(source, query):
                 continue
-            spliced = append_query(leaf, query)
+            spliced = append_query(source, query)
             if spliced is not None:
                 changes.append(spliced)
             else:
-                spread = leaf.node is use.call and use.spread
-                text = f"**{use.module.text(use.spread[0])}" if spread else leaf.text
+                spread = source.node is use.call and use.spread
+                text = f"**{use.module.text(use.spread[0])}" if spread else source.text
                 blocked = blocked or Reason.of("review-url", text=" ".join(text.split()), query=f"{query.key}={query.value}")
     settings = {
-        change.leaf.place for change in changes if isinstance(change, NewText) and not isinstance(change.leaf.module, Module)
+        change.source.place for change in changes if isinstance(change, NewText) and not isinstance(change.source.module, Module)
     }
     if len(settings) > _MANY and fix.environment is not None:
         return decide_variable_before_use(context, use, fix, made, backend)  # one line does what hundreds would
@@ -136,9 +136,9 @@ def _find_other_use_of_address(context: Context, made: Finding, changes: Iterabl
     """Where an address that is to be changed is used for something else, FILE:LINE."""
     uses = OtherUses(context, [made])
     found = (
-        uses.of(change.leaf, change.text)
+        uses.of(change.source, change.text)
         for change in changes
-        if isinstance(change, NewText) and change.leaf.node is not made.argument
+        if isinstance(change, NewText) and change.source.node is not made.argument
     )
     other = next(filter(None, found), None)
     return f"{other.name}:{other.line}" if other is not None else None
@@ -150,9 +150,9 @@ def _can_meet_without_store(context: Context, backend: Finding) -> bool:
     return bool(known) and all(one is not None and not one.store for one in known)
 
 
-def _format_built_address(leaves: Iterable[Value], query: Query) -> str:
+def _format_built_address(sources: Iterable[Value], query: Query) -> str:
     """The source text of an address that is put together."""
-    return next((leaf.text for leaf in leaves if head_of(leaf) in query.schemes), query.default_url)
+    return next((source.text for source in sources if head_of(source) in query.schemes), query.default_url)
 
 
 def _is_variable_switched(context: Context, use: Use, fix: Fix, on: bool) -> bool:
@@ -184,12 +184,12 @@ def turn_off_query(url: str, query: Query, switched_off: bool = False) -> str:
     return f"{scheme}://{address}?{'&'.join(items)}"
 
 
-def _is_for_older_torch(leaf: Value, query: Query) -> bool:
+def _is_for_older_torch(source: Value, query: Query) -> bool:
     """Whether nothing is passed here because a test of the version gives an address with the parameter turned off on the other side."""
-    outer = leaf.outer
+    outer = source.outer
     if not isinstance(outer, ast.IfExp) or "version" not in ast.unparse(outer.test).lower():
         return False
-    other = outer.body if leaf.node is outer.orelse else outer.orelse
+    other = outer.body if source.node is outer.orelse else outer.orelse
     texts = [part.value for part in ast.walk(other) if isinstance(part, ast.Constant) and isinstance(part.value, str)]
     return any(query.key in text and turn_off_query(text, query) == text for text in texts)
 
@@ -204,9 +204,9 @@ def _decide_store(context: Context, use: Use, parameter: Parameter, fix: Fix, ma
     if (spared := explain_unneeded_fix(context, use, fix, "store")) is not None:
         return made.keep(spared)
     changes: list[Change] = []
-    for leaf in context.tracer.evaluate(use.module, argument):
-        module, node = leaf.code
-        if isinstance(leaf.value, Known) and leaf.value.value is None:
+    for source in context.tracer.evaluate(use.module, argument):
+        module, node = source.code
+        if isinstance(source.value, Known) and source.value.value is None:
             continue
         if not isinstance(node, ast.Call):
             return made.review(

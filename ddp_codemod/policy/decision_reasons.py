@@ -18,7 +18,7 @@ OMITTED = OriginKind.OMITTED
 def is_value_omitted(change: Change) -> bool:
     """Whether a change gives a value that nobody gave; None, written out, is none."""
     if isinstance(change, NewText):
-        return isinstance(change.leaf.value, Known) and change.leaf.value.value is None
+        return isinstance(change.source.value, Known) and change.source.value.value is None
     return isinstance(change, NewKeyword)
 
 
@@ -37,13 +37,13 @@ def default_reason(context: Context) -> Reason:
     )
 
 
-def text_of(context: Context, leaf: Value, parameter: Parameter) -> str:
-    """What a leaf gives on the platform, for the reader; "?" where that is not known."""
-    if isinstance(leaf.value, Known) and leaf.value.value is not None:
-        return str(leaf.value.value)
-    if isinstance(leaf.value, (PlatformDefault, Known)) or leaf.kind == OMITTED:
+def text_of(context: Context, source: Value, parameter: Parameter) -> str:
+    """What a source gives on the platform, for the reader; "?" where that is not known."""
+    if isinstance(source.value, Known) and source.value.value is not None:
+        return str(source.value.value)
+    if isinstance(source.value, (PlatformDefault, Known)) or source.kind == OMITTED:
         return pick_default_backend(context, parameter) if parameter.omitted == "platform-default" else parameter.omitted
-    return "get_backend()" if isinstance(leaf.value, CurrentBackend) else "?"
+    return "get_backend()" if isinstance(source.value, CurrentBackend) else "?"
 
 
 def explain_edit(context: Context, made: Finding, parameter: Parameter, first: Change, count: int) -> Reason:
@@ -58,11 +58,11 @@ def explain_edit(context: Context, made: Finding, parameter: Parameter, first: C
     if named and not (isinstance(first, NewKeyword) and first.call is not made.use.call):
         return Reason.of("edit-named", parameter=parameter.name, wanted=platform.backend.wanted, platform=platform.id)
     if isinstance(first, NewText):
-        value = text_of(context, first.leaf, parameter)
-        common |= {"value": value, "wanted": first.text, **explain_missing_name(context, first.leaf, value)}
-        if first.leaf.node is made.argument or first.leaf.outer is made.argument:
+        value = text_of(context, first.source, parameter)
+        common |= {"value": value, "wanted": first.text, **explain_missing_name(context, first.source, value)}
+        if first.source.node is made.argument or first.source.outer is made.argument:
             return Reason.of("edit-backend", **common)
-        return Reason.of("edit-origin", origin=line_of(first.leaf), count=count, **common)
+        return Reason.of("edit-origin", origin=line_of(first.source), count=count, **common)
     common |= {"parameter": parameter.name, "value": pick_default_backend(context, parameter), "wanted": platform.backend.wanted}
     if isinstance(first, NewKeyword) and first.call is not made.use.call:
         line = first.module.line(first.call)
@@ -70,14 +70,14 @@ def explain_edit(context: Context, made: Finding, parameter: Parameter, first: C
     return Reason.of("edit-omitted", **common)
 
 
-def line_of(leaf: Value) -> str:
-    """Where a leaf is, FILE:LINE."""
-    return f"{leaf.module.name}:{leaf.module.source.position(leaf.place.start)[0]}"
+def line_of(source: Value) -> str:
+    """Where a source is, FILE:LINE."""
+    return f"{source.module.name}:{source.module.source.position(source.place.start)[0]}"
 
 
 def explain_keep(context: Context, made: Finding, parameter: Parameter) -> Reason:
     """Why nothing is to be changed."""
-    kinds = {leaf.kind for leaf in made.possible}
+    kinds = {source.kind for source in made.possible}
     if kinds == {OMITTED}:
         return Reason.of("keep-inherits" if parameter.omitted == "inherits" else "keep-omitted", parameter=parameter.name)
     if kinds == {OriginKind.PARTIAL}:
@@ -85,13 +85,13 @@ def explain_keep(context: Context, made: Finding, parameter: Parameter) -> Reaso
     if kinds == {OriginKind.CLASS}:
         return Reason.of("keep-class")
     if kinds == {OriginKind.PARAMETER}:
-        return Reason("keep-parameter", next(leaf.why.args for leaf in made.possible if leaf.why))
-    if any(isinstance(leaf.value, CurrentBackend) for leaf in made.possible):
+        return Reason("keep-parameter", next(source.why.args for source in made.possible if source.why))
+    if any(isinstance(source.value, CurrentBackend) for source in made.possible):
         return Reason.of("keep-current")
-    if (given := next((leaf for leaf in made.possible if leaf.kind == OriginKind.HANDED_ON), None)) is not None:
+    if (given := next((source for source in made.possible if source.kind == OriginKind.HANDED_ON), None)) is not None:
         return Reason.of("keep-handed-on", text=given.text)
-    named = ((leaf, leaf.value.value) for leaf in made.possible if isinstance(leaf.value, Known))
-    later = (explain_limited_versions(context, leaf, text) for leaf, text in named if isinstance(text, str))
+    named = ((source, source.value.value) for source in made.possible if isinstance(source.value, Known))
+    later = (explain_limited_versions(context, source, text) for source, text in named if isinstance(text, str))
     return next(filter(None, later), made.reason)
 
 

@@ -34,20 +34,20 @@ def deduplicate_findings(findings: Iterable[Finding]) -> Iterator[Finding]:
 def drop_items_edited_elsewhere(findings: Sequence[Finding]) -> list[Finding]:
     """The findings, without the items for what only a name leads to from here where another use leads there surely and is edited."""
     edited = {
-        change.leaf.place
+        change.source.place
         for finding in findings
         if finding.action is Action.EDIT
         for change in finding.changes
-        if isinstance(change, NewText) and change.leaf.way.doubt is None
+        if isinstance(change, NewText) and change.source.way.doubt is None
     }
     return [_keep_if_edited(finding, edited) for finding in findings]
 
 
 def _keep_if_edited(finding: Finding, edited: set[Place]) -> Finding:
-    leaves = (finding.at or finding.possible.values) if finding.action is Action.REVIEW else ()
-    if not leaves or not all(leaf.way.doubt is Confidence.NAME and leaf.place in edited for leaf in leaves):
+    sources = (finding.at or finding.possible.values) if finding.action is Action.REVIEW else ()
+    if not sources or not all(source.way.doubt is Confidence.NAME and source.place in edited for source in sources):
         return finding
-    first = leaves[0]
+    first = sources[0]
     origin = f"{first.module.name}:{first.module.source.position(first.place.start)[0]}"
     return replace(finding.keep(Reason.of("keep-edited", origin=origin)), at=())
 
@@ -57,7 +57,7 @@ def _identify_subject(finding: Finding) -> tuple[object, ...] | None:
     module, call = finding.use.module, finding.use.call
     if finding.at and not isinstance(finding.at[0].module, Module):
         return (finding.at[0].place, finding.reason)
-    here = all(leaf.node is finding.argument for leaf in finding.at)
+    here = all(source.node is finding.argument for source in finding.at)
     if here and finding.reason.means is Meaning.FOREIGN and isinstance(module, Module) and isinstance(call, ast.AST):
         return (module, scope_of(module, call), finding.use.surface.id, finding.parameter, finding.reason)
     return None

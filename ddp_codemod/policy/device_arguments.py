@@ -41,18 +41,18 @@ def explain_by_argument(context: Context, module: Module, call: ast.Call, beside
     given = [keyword.value for keyword in call.keywords if beside is not None and keyword.arg == beside.keyword]
     if beside is None or not given:
         return None
-    leaves = context.tracer.evaluate(module, given[0])
-    for leaf in leaves:
-        if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.Call) or leaf.way.doubt is not None:
+    sources = context.tracer.evaluate(module, given[0])
+    for source in sources:
+        if not isinstance(source.module, Module) or not isinstance(source.node, ast.Call) or source.way.doubt is not None:
             return None
-        if not set(context.tracer.resolver.names(leaf.module, leaf.node.func)) & {*beside.names}:
+        if not set(context.tracer.resolver.names(source.module, source.node.func)) & {*beside.names}:
             return None
-        value = _find_argument(leaf.node, beside)
-        said = value if isinstance(value, bool) else context.facts.fold(leaf.module, value) if value is not None else UNKNOWN
+        value = _find_argument(source.node, beside)
+        said = value if isinstance(value, bool) else context.facts.fold(source.module, value) if value is not None else UNKNOWN
         if said not in (beside.value, Known(beside.value)):
             return None
     name = beside.names[0].rpartition(".")[2]
-    return Reason.of("keep-object-elsewhere", text=f"{name}({beside.argument}={beside.value})") if leaves else None
+    return Reason.of("keep-object-elsewhere", text=f"{name}({beside.argument}={beside.value})") if sources else None
 
 
 def _find_argument(call: ast.Call, beside: Beside) -> ast.expr | bool | None:

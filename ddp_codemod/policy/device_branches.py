@@ -28,30 +28,30 @@ ENTRANCES = frozenset(
 )
 
 
-def is_for_other_hardware(context: Context, leaf: Value, leaves: list[Value]) -> bool:
+def is_for_other_hardware(context: Context, source: Value, sources: list[Value]) -> bool:
     """Whether a backend is one branch of a choice between accelerators, and another branch is for the platform's own."""
-    if _is_device_specific(context, leaf) and _is_plugin_needed(context, leaf):
+    if _is_device_specific(context, source) and _is_plugin_needed(context, source):
         return True
-    if _is_in_other_device_branch(context, leaf):
+    if _is_in_other_device_branch(context, source):
         return True
     devices = context.platform.device_types
-    if len(devices) < 2 or _can_serve_devices(context, leaf, devices):
+    if len(devices) < 2 or _can_serve_devices(context, source, devices):
         return False
-    if _is_device_specific(context, leaf) and (
-        _is_guarded(leaf) or any(_can_serve_devices(context, other, devices[:1]) for other in leaves)
+    if _is_device_specific(context, source) and (
+        _is_guarded(source) or any(_can_serve_devices(context, other, devices[:1]) for other in sources)
     ):
         return True
-    if leaf.kind in ENTRANCES:
+    if source.kind in ENTRANCES:
         return False
     if (
-        any(isinstance(other.value, PlatformDefault) for other in leaves)
+        any(isinstance(other.value, PlatformDefault) for other in sources)
         and context.platform.backend.default in context.platform.backend.works
     ):
         return True  # torch's own choice comes first, and this is what is left for a device that it does not know
-    if leaf.kind == OriginKind.SUBCLASS_ARGUMENT:
-        return any(other.kind == leaf.kind and _can_serve_devices(context, other, devices[:1]) for other in leaves)
-    scope = _find_scope(leaf)
-    beside = [other for other in leaves if other is not leaf and other.module is leaf.module and other.kind not in ENTRANCES]
+    if source.kind == OriginKind.SUBCLASS_ARGUMENT:
+        return any(other.kind == source.kind and _can_serve_devices(context, other, devices[:1]) for other in sources)
+    scope = _find_scope(source)
+    beside = [other for other in sources if other is not source and other.module is source.module and other.kind not in ENTRANCES]
     return any(
         scope is not None and _find_scope(other) is scope and _can_serve_devices(context, other, devices[:1]) for other in beside
     )
@@ -59,50 +59,52 @@ def is_for_other_hardware(context: Context, leaf: Value, leaves: list[Value]) ->
 
 def decide_device_branch(context: Context, made: Finding, fix: Fix) -> Finding | None:
     """A choice between accelerators of which the platform's own is one: which is taken is not known; else None."""
-    leaves = list(made.possible)
-    others = [leaf for leaf in leaves if _is_wrong_backend(context, leaf) and is_for_other_hardware(context, leaf, leaves)]
+    sources = list(made.possible)
+    others = [
+        source for source in sources if _is_wrong_backend(context, source) and is_for_other_hardware(context, source, sources)
+    ]
     if not others:
         return None
     first = others[0]
-    if len(others) == len(leaves):
-        named = ", ".join(dict.fromkeys(str(leaf.value.value) for leaf in others if isinstance(leaf.value, Known)))
+    if len(others) == len(sources):
+        named = ", ".join(dict.fromkeys(str(source.value.value) for source in others if isinstance(source.value, Known)))
         return made.keep(Reason.of("keep-foreign", value=named, platform=context.platform.id))
-    works = [str(leaf.value.value) for leaf in made.possible if leaf not in others and isinstance(leaf.value, Known)]
+    works = [str(source.value.value) for source in made.possible if source not in others and isinstance(source.value, Known)]
     said = {
         "value": ", ".join(dict.fromkeys(works)),
         "platform": context.platform.id,
         "origin": f"{first.module.name}:{first.module.source.position(first.place.start)[0]}",
     }
-    said["others"] = ", ".join(dict.fromkeys(str(leaf.value.value) for leaf in others if isinstance(leaf.value, Known)))
+    said["others"] = ", ".join(dict.fromkeys(str(source.value.value) for source in others if isinstance(source.value, Known)))
     if context.rules.backends[context.platform.backend.wanted].specific and any(
-        is_chosen_by_option(context, leaf) for leaf in others
+        is_chosen_by_option(context, source) for source in others
     ):
         return made.review(fix.id, Reason.of("review-branch", **said))
     return made.keep(Reason.of("keep-branch", **said))
 
 
-def _is_wrong_backend(context: Context, leaf: Value) -> bool:
-    """Whether a leaf is a backend that the platform does not have."""
-    value = leaf.value.value if isinstance(leaf.value, Known) else None
+def _is_wrong_backend(context: Context, source: Value) -> bool:
+    """Whether a source is a backend that the platform does not have."""
+    value = source.value.value if isinstance(source.value, Known) else None
     return isinstance(value, str) and assess(value, context.platform.backend, context.rules.backends).wanted is not None
 
 
-def _is_in_other_device_branch(context: Context, leaf: Value) -> bool:
-    """Whether a leaf is in the branch for another type of device, which is not the one that the platform's own replaces.
+def _is_in_other_device_branch(context: Context, source: Value) -> bool:
+    """Whether a source is in the branch for another type of device, which is not the one that the platform's own replaces.
 
     Or it is, and the same chain has a branch for the platform's own.
     """
-    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST):
+    if not isinstance(source.module, Module) or not isinstance(source.node, ast.AST):
         return False
-    below: ast.AST = leaf.node
-    for around in leaf.module.ancestors(leaf.node):
+    below: ast.AST = source.node
+    for around in source.module.ancestors(source.node):
         if (
             isinstance(around, ast.If)
             and below in around.body
             and (asked := _find_compared_device(context, around.test)) is not None
         ):
             first = around
-            while isinstance(above := leaf.module.parents.get(first), ast.If) and above.orelse == [first]:
+            while isinstance(above := source.module.parents.get(first), ast.If) and above.orelse == [first]:
                 first = above
             chain = [part.test for part in ast.walk(first) if isinstance(part, ast.If)]
             own, device = context.platform.device_types[0], context.platform.device
@@ -122,17 +124,17 @@ def _find_compared_device(context: Context, test: ast.expr) -> tuple[str, str] |
     return (ast.dump(test.left), str(right.value)) if known and isinstance(right, ast.Constant) else None
 
 
-def is_chosen_by_option(context: Context, leaf: Value) -> bool:
-    """Whether a user chooses the branch that a leaf is in, by an option of the program."""
-    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST):
+def is_chosen_by_option(context: Context, source: Value) -> bool:
+    """Whether a user chooses the branch that a source is in, by an option of the program."""
+    if not isinstance(source.module, Module) or not isinstance(source.node, ast.AST):
         return False
-    for around in leaf.module.ancestors(leaf.node):
+    for around in source.module.ancestors(source.node):
         if isinstance(around, (ast.If, ast.IfExp)):
             asked = (part for part in ast.walk(around.test) if isinstance(part, (ast.Name, ast.Attribute)))
             if any(
                 found.way.kind == OriginKind.OPTION_DEFAULT
                 for part in asked
-                for found in context.tracer.evaluate(leaf.module, part)
+                for found in context.tracer.evaluate(source.module, part)
             ):
                 return True
         if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -140,23 +142,23 @@ def is_chosen_by_option(context: Context, leaf: Value) -> bool:
     return False
 
 
-def _find_scope(leaf: Value) -> ast.AST | None:
-    if isinstance(leaf.module, Module) and isinstance(leaf.node, ast.AST):
-        return scope_of(leaf.module, leaf.node)
+def _find_scope(source: Value) -> ast.AST | None:
+    if isinstance(source.module, Module) and isinstance(source.node, ast.AST):
+        return scope_of(source.module, source.node)
     return None
 
 
-def _is_device_specific(context: Context, leaf: Value) -> bool:
-    assert isinstance(leaf.value, Known)
-    names = [part.rpartition(":")[2].lower() for part in str(leaf.value.value).split(",")]
+def _is_device_specific(context: Context, source: Value) -> bool:
+    assert isinstance(source.value, Known)
+    names = [part.rpartition(":")[2].lower() for part in str(source.value.value).split(",")]
     return any(name in context.rules.backends and context.rules.backends[name].specific for name in names)
 
 
-def _is_guarded(leaf: Value) -> bool:
-    """Whether the leaf is under a condition of its function: there, a vendor's backend is meant for that vendor's devices."""
-    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST):
+def _is_guarded(source: Value) -> bool:
+    """Whether the source is under a condition of its function: there, a vendor's backend is meant for that vendor's devices."""
+    if not isinstance(source.module, Module) or not isinstance(source.node, ast.AST):
         return False
-    for around in leaf.module.ancestors(leaf.node):
+    for around in source.module.ancestors(source.node):
         if isinstance(around, (ast.If, ast.IfExp, ast.Match)):
             return True
         if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -164,10 +166,10 @@ def _is_guarded(leaf: Value) -> bool:
     return False
 
 
-def _can_serve_devices(context: Context, leaf: Value, devices: tuple[str, ...]) -> bool:
-    if not isinstance(leaf.value, Known) or not isinstance(leaf.value.value, str):
+def _can_serve_devices(context: Context, source: Value, devices: tuple[str, ...]) -> bool:
+    if not isinstance(source.value, Known) or not isinstance(source.value.value, str):
         return False
-    parts = [part.lower().rpartition(":") for part in leaf.value.value.split(",")]
+    parts = [part.lower().rpartition(":") for part in source.value.value.split(",")]
     known = [(device, context.rules.backends[name]) for device, _, name in parts if name in context.rules.backends]
     # of a composite, the part for a vendor's devices says for which machines it is; those have a CPU as all have
     vendor = {device for device, backend in known if device and backend.specific}
@@ -176,15 +178,15 @@ def _can_serve_devices(context: Context, leaf: Value, devices: tuple[str, ...]) 
     return any(set(backend.devices) & set(devices) for _, backend in known)
 
 
-def _is_plugin_needed(context: Context, leaf: Value) -> bool:
+def _is_plugin_needed(context: Context, source: Value) -> bool:
     """Whether the plugin of another platform that this backend comes from is needed by the code that names it.
 
     The file or the same function imports it whatever happens, a condition around asks for it, or the function uses it or its device
     (``torch_npu.npu.set_device(rank)``, ``torch.npu.set_device(rank)``).
     """
-    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST) or not isinstance(leaf.value, Known):
+    if not isinstance(source.module, Module) or not isinstance(source.node, ast.AST) or not isinstance(source.value, Known):
         return False
-    names = {part.rpartition(":")[2].lower() for part in str(leaf.value.value).split(",")}
+    names = {part.rpartition(":")[2].lower() for part in str(source.value.value).split(",")}
     platforms, own = context.rules.platforms.values(), context.platform
     plugins = {other.required_import for other in platforms if other.id != own.id and other.backend.wanted in names}
     backends = [context.rules.backends[name] for name in names if name in context.rules.backends]
@@ -192,13 +194,13 @@ def _is_plugin_needed(context: Context, leaf: Value) -> bool:
     plugins -= {own.required_import, *(plugin for name in own.backend.works for plugin in _list_plugins(context, name))}
     devices = {device for backend in backends if backend.specific for device in backend.devices} - set(own.device_types)
     known = frozenset(plugin for plugin in plugins if plugin)
-    asked = find_libraries(str(leaf.value.value), context.rules.backends)
+    asked = find_libraries(str(source.value.value), context.rules.backends)
     known_as = {text.replace("BACKEND", name) for idioms in context.rules.idioms for text in idioms.available for name in asked}
-    if _is_availability_checked(leaf.module, leaf.node, known_as):
+    if _is_availability_checked(source.module, source.node, known_as):
         return True
     tops = {name.partition(".")[0] for idioms in context.rules.idioms for name in idioms.device_setters}
     parts = {(top, device) for top in tops for device in devices}
-    return _has_plugin_import(leaf.module, known) or _is_plugin_used(leaf.module, leaf.node, known, parts)
+    return _has_plugin_import(source.module, known) or _is_plugin_used(source.module, source.node, known, parts)
 
 
 def _is_availability_checked(module: Module, node: ast.AST, functions: set[str]) -> bool:

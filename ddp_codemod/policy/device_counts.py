@@ -42,9 +42,9 @@ def _collect_keyword_counts(context: Context, use: Use, objects: Objects) -> Ite
             yield count_of(context, use.module, keyword.value)
     for mapping in use.spread:
         for name in objects.several:
-            leaves = look_up(context.tracer, use.module, mapping, ast.Constant(name), Trace())
-            if leaves:
-                yield merge_counts(_count_source(context, leaf) for leaf in leaves)
+            sources = look_up(context.tracer, use.module, mapping, ast.Constant(name), Trace())
+            if sources:
+                yield merge_counts(_count_source(context, source) for source in sources)
             elif texts := read_config_values(context.tracer, use.module, mapping, (name,)):
                 yield merge_counts(map(count_value, texts))
 
@@ -60,21 +60,21 @@ def count_of(context: Context, module: Module, value: ast.expr) -> Count:
         return Count.OPEN  # the tracer does not look for numbers that other code stores
     if (texts := read_config_values(context.tracer, module, value)) is not None:
         return merge_counts(map(count_value, texts))
-    return merge_counts(_count_source(context, leaf) for leaf in context.tracer.evaluate(module, value))
+    return merge_counts(_count_source(context, source) for source in context.tracer.evaluate(module, value))
 
 
-def _count_source(context: Context, leaf: Value) -> Count:
+def _count_source(context: Context, source: Value) -> Count:
     """How many devices one of the starts of a value counts."""
-    if leaf.kind in _DEFAULTS or leaf.way.doubt is not None:
+    if source.kind in _DEFAULTS or source.way.doubt is not None:
         return Count.OPEN
-    if isinstance(leaf.value, Known):
-        return count_value(leaf.value.value)
-    if isinstance(leaf.module, Module) and isinstance(leaf.node, ast.expr):
-        if isinstance(leaf.node, (ast.List, ast.Tuple)):
-            return Count.OPEN if _can_grow(leaf.module, leaf.node) else count_value(tuple(leaf.node.elts))
-        if _is_at_most_one(context, leaf.module, leaf.node):
+    if isinstance(source.value, Known):
+        return count_value(source.value.value)
+    if isinstance(source.module, Module) and isinstance(source.node, ast.expr):
+        if isinstance(source.node, (ast.List, ast.Tuple)):
+            return Count.OPEN if _can_grow(source.module, source.node) else count_value(tuple(source.node.elts))
+        if _is_at_most_one(context, source.module, source.node):
             return Count.ONE
-        known = context.facts.fold(leaf.module, leaf.node)
+        known = context.facts.fold(source.module, source.node)
         return count_value(known.value if isinstance(known, Known) else "auto")
     return Count.OPEN
 

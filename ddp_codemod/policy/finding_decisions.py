@@ -17,8 +17,8 @@ from ddp_codemod.policy.findings import Finding, NewText, NewVariable, Splice
 def decisions_of(finding: Finding) -> Iterator[Decision]:
     """The decision for the use; where a user should look at its origins instead, one for each of these."""
     made = _build_decision(finding)
-    for leaf in finding.at:
-        yield replace(made, place=leaf.place, value=leaf.text, origins=(_build_origin(leaf),), hops=leaf.way.hops)
+    for source in finding.at:
+        yield replace(made, place=source.place, value=source.text, origins=(_build_origin(source),), hops=source.way.hops)
     if not finding.at:
         yield made
         yield from _decide_passing_calls(finding, made)
@@ -27,11 +27,13 @@ def decisions_of(finding: Finding) -> Iterator[Decision]:
 def _decide_passing_calls(finding: Finding, made: Decision) -> Iterator[Decision]:
     """The calls of project functions that pass on a value which is edited: each chooses a backend too."""
     for change in finding.changes:
-        for hop in change.leaf.way.hops if isinstance(change, NewText) else ():
+        for hop in change.source.way.hops if isinstance(change, NewText) else ():
             if hop.reason.means is Meaning.ARGUMENT and isinstance(change, NewText):
-                leaf = change.leaf
-                line = leaf.module.source.position(leaf.place.start)[0]
-                reason = Reason.of("edit-through", surface=made.surface, origin=f"{leaf.module.name}:{line}", wanted=change.text)
+                source = change.source
+                line = source.module.source.position(source.place.start)[0]
+                reason = Reason.of(
+                    "edit-through", surface=made.surface, origin=f"{source.module.name}:{line}", wanted=change.text
+                )
                 parameter = dict(hop.reason.args)["name"]
                 yield replace(
                     made,
@@ -39,7 +41,7 @@ def _decide_passing_calls(finding: Finding, made: Decision) -> Iterator[Decision
                     call=hop.place,
                     parameter=parameter,
                     value=None,
-                    origins=(_build_origin(leaf),),
+                    origins=(_build_origin(source),),
                     reason=reason,
                     hops=(),
                 )
@@ -58,8 +60,8 @@ def build_sort_key(decision: Decision) -> tuple[str, int, int, str]:
 
 def _build_decision(finding: Finding) -> Decision:
     place, call = places_of(finding)
-    origins = tuple(_build_origin(leaf) for leaf in finding.possible)
-    hops: tuple[Hop, ...] = tuple(dict.fromkeys(hop for leaf in finding.possible for hop in leaf.way.passed))
+    origins = tuple(_build_origin(source) for source in finding.possible)
+    hops: tuple[Hop, ...] = tuple(dict.fromkeys(hop for source in finding.possible for hop in source.way.passed))
     hops += tuple(_find_variable_starts(finding))
     value = text_of(finding.use.module, finding.argument) if finding.argument is not None else None
     return Decision(
@@ -77,7 +79,7 @@ def _find_variable_starts(finding: Finding) -> Iterator[Hop]:
             yield Hop(change.before, Reason.of("hop-start", Meaning.PLACE, name=finding.parameter))
 
 
-def _build_origin(leaf: Value) -> Origin:
-    known = isinstance(leaf.value, Known)
-    value = leaf.value.value if isinstance(leaf.value, Known) else None
-    return Origin(leaf.place, leaf.kind, known, value, leaf.why, leaf.way.hops)
+def _build_origin(source: Value) -> Origin:
+    known = isinstance(source.value, Known)
+    value = source.value.value if isinstance(source.value, Known) else None
+    return Origin(source.place, source.kind, known, value, source.why, source.way.hops)

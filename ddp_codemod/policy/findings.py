@@ -30,9 +30,9 @@ from ddp_codemod.sites.surface_calls import Use
 
 
 class NewText(Struct, frozen=True, eq=False):
-    """The leaf has to give this string."""
+    """The source has to give this string."""
 
-    leaf: Value
+    source: Value
     text: str
 
 
@@ -73,12 +73,12 @@ class NewKeyword(Struct, frozen=True, eq=False):
 
 
 class NewObject(Struct, frozen=True, eq=False):
-    """A text that stands for an object becomes the object, with the backend; without a leaf the call gets it as a keyword."""
+    """A text that stands for an object becomes the object, with the backend; without a source the call gets it as a keyword."""
 
     module: Module
     call: ast.Call
     parameter: str
-    leaf: Value | None
+    source: Value | None
     package: str
     name: str
     arguments: tuple[tuple[str, bool | int | str], ...]
@@ -242,7 +242,7 @@ def start(
     use: AnyUse,
     parameter: Parameter | None,
     argument: Node | None,
-    leaves: Iterable[Value],
+    sources: Iterable[Value],
     texts: Iterable[str],
 ) -> Finding:
     """A finding that keeps the site, to be refined; one for code that the platform never runs is final."""
@@ -250,7 +250,7 @@ def start(
     found = tuple(dict.fromkeys(texts))
     values = ", ".join(text for text in found if text != "?")
     reason = Reason.of("keep-right", value=values, platform=context.platform.id)
-    return Finding(use, name, argument, ValueSet(tuple(leaves)), found, Action.KEEP, Applicability.SAFE, None, reason)
+    return Finding(use, name, argument, ValueSet(tuple(sources)), found, Action.KEEP, Applicability.SAFE, None, reason)
 
 
 def explain_change(finding: Finding, change: Change) -> Reason:
@@ -261,9 +261,9 @@ def explain_change(finding: Finding, change: Change) -> Reason:
         return Reason("edit-given", args, finding.reason.means)
     if not isinstance(change, NewText) or not {"origin", "value", "wanted"} <= said.keys():
         return finding.reason
-    leaf = change.leaf
-    if isinstance(leaf.value, Known) and isinstance(leaf.value.value, str):
-        said["value"] = leaf.value.value
+    source = change.source
+    if isinstance(source.value, Known) and isinstance(source.value.value, str):
+        said["value"] = source.value.value
     said["wanted"] = change.text
     args = tuple((name, value) for name, value in said.items() if name not in ("origin", "count"))
     return Reason("edit-backend", args, finding.reason.means)

@@ -201,7 +201,9 @@ def _find_option(script: Script, launch: Launch, flags: tuple[str, ...]) -> Opti
 
 def _may_be_none(context: Context, use: Use, value: ast.expr) -> bool:
     """Whether an argument is omitted by some who start the program: an option without a value."""
-    return any(isinstance(leaf.value, Known) and not leaf.value.value for leaf in context.tracer.evaluate(use.module, value))
+    return any(
+        isinstance(source.value, Known) and not source.value.value for source in context.tracer.evaluate(use.module, value)
+    )
 
 
 def _is_none(context: Context, use: Use, value: ast.expr) -> bool:

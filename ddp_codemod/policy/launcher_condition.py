@@ -23,7 +23,7 @@ def find_launcher_condition(finding: Finding, change: Change) -> Portable | None
     if parameter is None or parameter.launched is None:
         return None
     if isinstance(change, NewText) and not (
-        is_harmless_without_launcher(parameter, change) and _is_argument_part(finding, change.leaf)
+        is_harmless_without_launcher(parameter, change) and _is_argument_part(finding, change.source)
     ):
         return None
     return parameter.launched if isinstance(change, CONDITIONAL) else None
@@ -35,20 +35,20 @@ def is_unconditional(parameter: Parameter, finding: Finding, change: Change) -> 
         return False
     if not isinstance(change, NewText):
         return not isinstance(change, CONDITIONAL)
-    return is_harmless_without_launcher(parameter, change) and not _is_argument_part(finding, change.leaf)
+    return is_harmless_without_launcher(parameter, change) and not _is_argument_part(finding, change.source)
 
 
 def is_harmless_without_launcher(parameter: Parameter, change: NewText) -> bool:
     """Whether what was in the place did no harm without a launcher: None, or what the library takes for nothing."""
-    value = change.leaf.value
+    value = change.source.value
     return parameter.launched_also or (isinstance(value, Known) and value.value is None)
 
 
-def _is_argument_part(finding: Finding, leaf: Value) -> bool:
-    """Whether a leaf is the argument itself, or a branch of the conditional that is."""
-    node = leaf.node
+def _is_argument_part(finding: Finding, source: Value) -> bool:
+    """Whether a source is the argument itself, or a branch of the conditional that is."""
+    node = source.node
     while node is not finding.argument:
-        around = leaf.module.parents.get(node) if isinstance(leaf.module, Module) and isinstance(node, ast.expr) else None
+        around = source.module.parents.get(node) if isinstance(source.module, Module) and isinstance(node, ast.expr) else None
         if not isinstance(around, ast.IfExp):
             return False
         node = around
@@ -62,35 +62,35 @@ def explain_wanted_backend(platform: Platform, entry: Portable | None) -> dict[s
     return {"why": f"{platform.why}; {entry.why}", "why_zh": f"{platform.why_zh or platform.why}；{entry.why_zh or entry.why}"}
 
 
-def drop_unlaunched_sources(facts: Facts, parameter: Parameter, leaves: Iterable[Value]) -> list[Value]:
-    """The leaves, without those that only a process without a launcher gets."""
+def drop_unlaunched_sources(facts: Facts, parameter: Parameter, sources: Iterable[Value]) -> list[Value]:
+    """The sources, without those that only a process without a launcher gets."""
     entry = parameter.launched
-    return [leaf for leaf in leaves if entry is None or not _is_unlaunched_branch(facts, entry, leaf)]
+    return [source for source in sources if entry is None or not _is_unlaunched_branch(facts, entry, source)]
 
 
-def is_other_branch(entry: Portable, leaf: Value) -> bool:
-    """Whether a leaf is what a conditional with this very condition gives where the new value is not."""
-    around = _find_conditional(leaf)
-    if around is None or leaf.node is not (around.body if entry.keeps else around.orelse):
+def is_other_branch(entry: Portable, source: Value) -> bool:
+    """Whether a source is what a conditional with this very condition gives where the new value is not."""
+    around = _find_conditional(source)
+    if around is None or source.node is not (around.body if entry.keeps else around.orelse):
         return False
-    return isinstance(leaf.module, Module) and is_condition(entry, leaf.module, around.test)
+    return isinstance(source.module, Module) and is_condition(entry, source.module, around.test)
 
 
-def _is_unlaunched_branch(facts: Facts, entry: Portable, leaf: Value) -> bool:
-    """Whether a leaf is the other branch of such a condition, beside which there is nothing but what holds on the platform."""
-    around = _find_conditional(leaf)
-    if around is None or leaf.node is not around.orelse or not isinstance(leaf.module, Module):
+def _is_unlaunched_branch(facts: Facts, entry: Portable, source: Value) -> bool:
+    """Whether a source is the other branch of such a condition, beside which there is nothing but what holds on the platform."""
+    around = _find_conditional(source)
+    if around is None or source.node is not around.orelse or not isinstance(source.module, Module):
         return False
     parts = around.test.values if isinstance(around.test, ast.BoolOp) and isinstance(around.test.op, ast.And) else [around.test]
-    folded = [facts.fold(leaf.module, part) for part in parts[1:]]
-    return is_condition(entry, leaf.module, parts[0]) and all(isinstance(known, Known) and known.value for known in folded)
+    folded = [facts.fold(source.module, part) for part in parts[1:]]
+    return is_condition(entry, source.module, parts[0]) and all(isinstance(known, Known) and known.value for known in folded)
 
 
-def _find_conditional(leaf: Value) -> ast.IfExp | None:
-    """The conditional whose branch a leaf is."""
-    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.expr):
+def _find_conditional(source: Value) -> ast.IfExp | None:
+    """The conditional whose branch a source is."""
+    if not isinstance(source.module, Module) or not isinstance(source.node, ast.expr):
         return None
-    around = leaf.module.parents.get(leaf.node)
+    around = source.module.parents.get(source.node)
     return around if isinstance(around, ast.IfExp) else None
 
 

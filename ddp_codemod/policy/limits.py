@@ -36,7 +36,7 @@ class Limits(Bounds, frozen=True):
         marked: list[tuple[Tree, int]] = [(finding.use.module, at) for at in _list_touched_offsets(finding)]
         for change in finding.changes:
             if isinstance(change, NewText):
-                marked += [(change.leaf.module, at) for at in (change.leaf.place.start, change.leaf.place.end)]
+                marked += [(change.source.module, at) for at in (change.source.place.start, change.source.place.end)]
             elif isinstance(change, Insertions):
                 marked += [(change.module, start) for start, _, _ in change.pieces]
         if any(has_ignore_comment(tree, offset, finding.rule) for tree, offset in marked):
@@ -44,7 +44,7 @@ class Limits(Bounds, frozen=True):
         idents = {finding.use.surface.id, finding.rule or ""}
         if self.scope.ignores_in(finding.use.module.name, idents):
             return None
-        at = tuple(leaf for leaf in finding.at if not self.scope.ignores_in(leaf.module.name, idents))
+        at = tuple(source for source in finding.at if not self.scope.ignores_in(source.module.name, idents))
         return None if finding.at and not at else replace(finding, at=at)
 
 

@@ -21,33 +21,33 @@ def split_manual_changes(context: Context, finding: Finding) -> Iterator[Finding
         return
     assert finding.rule is not None
     left = tuple(change for change in finding.changes if change not in by_hand)
-    first = by_hand[0].leaf
+    first = by_hand[0].source
     where = f"{first.module.name}:{first.module.source.position(first.place.start)[0]}"
     yield replace(finding, changes=left) if left else replace(finding, changes=()).keep(Reason.of("keep-by-hand", where=where))
     for change in by_hand:
         made = finding.review(finding.rule, _explain_manual_change(context, change))
-        yield replace(made, at=(change.leaf,), possible=ValueSet((change.leaf,)), resolves_to=(_format_given_value(change),))
+        yield replace(made, at=(change.source,), possible=ValueSet((change.source,)), resolves_to=(_format_given_value(change),))
 
 
 def _is_manual(change: NewText) -> bool:
-    return isinstance(change.leaf.module, Script) and not change.leaf.module.editable
+    return isinstance(change.source.module, Script) and not change.source.module.editable
 
 
 def _format_given_value(change: NewText) -> str:
-    return str(change.leaf.value.value) if isinstance(change.leaf.value, Known) else "?"
+    return str(change.source.value.value) if isinstance(change.source.value, Known) else "?"
 
 
 def _explain_manual_change(context: Context, change: NewText) -> Reason:
     """What the line sets, why that does not work, and the line as it would have to be."""
-    leaf, platform = change.leaf, context.platform
-    node = leaf.node
+    source, platform = change.source, context.platform
+    node = source.node
     assert isinstance(node, (Option, Setting))
-    source = leaf.module.source
-    start, end = source.line_span(leaf.place.start)
+    code = source.module.source
+    start, end = code.line_span(source.place.start)
     line = (
-        source.text[start : leaf.place.start]
-        + leaf.text.replace(_format_given_value(change), change.text)
-        + source.text[leaf.place.end : end]
+        code.text[start : source.place.start]
+        + source.text.replace(_format_given_value(change), change.text)
+        + code.text[source.place.end : end]
     )
     return Reason.of(
         "review-by-hand",

@@ -59,8 +59,8 @@ class OtherUses:
         self._groups: set[int] = set()  # the arguments that give groups their backends, and the calls themselves
         self._alike: dict[int, list[Value]] = {}
         for finding in findings:
-            for leaf in finding.possible:
-                self._alike.setdefault(id(leaf.node), []).append(leaf)
+            for source in finding.possible:
+                self._alike.setdefault(id(source.node), []).append(source)
             self._groups |= {id(finding.argument)} if finding.argument is not None else set()
             if isinstance(finding.use, Use) and isinstance(finding.use.call, ast.Call):
                 self._groups |= {id(finding.use.call), *map(id, finding.use.spread)}
@@ -74,25 +74,25 @@ class OtherUses:
         self._folders = frozenset(part.removesuffix(".py") for name in names for part in name.split("/"))  # imported however
         self._trackers = frozenset(name for idioms in context.rules.idioms for name in idioms.trackers)
 
-    def of(self, leaf: Value, text: str) -> OtherUse | None:
-        """The first use of a leaf's value which another text would change; None where there is none."""
-        if not isinstance(leaf.value, Known) or not isinstance(leaf.value.value, str):
+    def of(self, source: Value, text: str) -> OtherUse | None:
+        """The first use of a source's value which another text would change; None where there is none."""
+        if not isinstance(source.value, Known) or not isinstance(source.value.value, str):
             return None
-        if isinstance(leaf.module, Script) and (said := self._find_in_script(leaf.module, leaf.node)) is not None:
+        if isinstance(source.module, Script) and (said := self._find_in_script(source.module, source.node)) is not None:
             return said
-        if isinstance(leaf.node, Entry):
-            for script, start, line in find_launch_readers(self.context.tracer, leaf.module.name):
+        if isinstance(source.node, Entry):
+            for script, start, line in find_launch_readers(self.context.tracer, source.module.name):
                 return OtherUse(script.name, script.source.position(start)[0], line)
-        swap = Swap(leaf.value.value, text)
-        found = find_reads(self.context.tracer, leaf, self._alike.get(id(leaf.node), ()))
-        in_test = is_test(leaf.module.name)
+        swap = Swap(source.value.value, text)
+        found = find_reads(self.context.tracer, source, self._alike.get(id(source.node), ()))
+        in_test = is_test(source.module.name)
         for read in found:
             if not in_test and is_test(read.module.name):
                 continue
-            if not self._is_harmless(read, swap) and self._can_arrive(leaf, read):
+            if not self._is_harmless(read, swap) and self._can_arrive(source, read):
                 return OtherUse(read.module.name, read.module.line(read.node), self._format_context(read), read.sure)
-        start = leaf.module.source.position(leaf.place.start)[0]
-        return OtherUse(leaf.module.name, start, leaf.text, False) if found.lost else None
+        start = source.module.source.position(source.place.start)[0]
+        return OtherUse(source.module.name, start, source.text, False) if found.lost else None
 
     def _format_context(self, read: Read) -> str:
         """The code around a read, on one line."""
@@ -103,14 +103,14 @@ class OtherUses:
             at = parent if isinstance(parent, ast.expr) else at
         return read.module.short_text(at)
 
-    def _can_arrive(self, leaf: Value, read: Read) -> bool:
-        """Whether a leaf's value can be what is read; asked where nothing but a word leads there."""
+    def _can_arrive(self, source: Value, read: Read) -> bool:
+        """Whether a source's value can be what is read; asked where nothing but a word leads there."""
         if read.sure:
             return True
         if getattr(read.carrier, "lineno", None) is None:
             return True  # the text of a file, or a table: neither is the value itself, which could be looked for
         found = self.context.tracer.evaluate(read.module, read.carrier)
-        if any(one.node is leaf.node or one.place == leaf.place for one in found):
+        if any(one.node is source.node or one.place == source.place for one in found):
             return True
         return not found.closed
 

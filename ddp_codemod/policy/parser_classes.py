@@ -64,10 +64,10 @@ def _resolve_argument(context: Context, module: Module, argument: ast.expr) -> l
         return found
     return [
         entity
-        for leaf in context.tracer.evaluate(module, argument)
-        if isinstance(leaf.module, Module) and isinstance(leaf.node, (ast.Tuple, ast.List))
-        for part in leaf.node.elts
-        for entity in context.tracer.resolver.resolve(leaf.module, part)
+        for source in context.tracer.evaluate(module, argument)
+        if isinstance(source.module, Module) and isinstance(source.node, (ast.Tuple, ast.List))
+        for part in source.node.elts
+        for entity in context.tracer.resolver.resolve(source.module, part)
     ]
 
 

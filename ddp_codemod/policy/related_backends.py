@@ -32,10 +32,10 @@ class BackendStatus(Struct, frozen=True):
         return None
 
 
-def judge_backend(context: Context, leaf: Value, text: str) -> BackendStatus:
-    """How a backend string that is at a leaf is to be judged, with the project's versions and packages."""
-    backends, file = context.rules.backends, leaf.module.name
-    packages = frozenset(one.package for one in backends.values() if one.package and _has_mention_in_file(leaf, one.package))
+def judge_backend(context: Context, source: Value, text: str) -> BackendStatus:
+    """How a backend string that is at a source is to be judged, with the project's versions and packages."""
+    backends, file = context.rules.backends, source.module.name
+    packages = frozenset(one.package for one in backends.values() if one.package and _has_mention_in_file(source, one.package))
     stands = BackendStatus(context.platform.backend, packages)
     gone = []
     for one in find_backends(text, backends, packages):
@@ -52,15 +52,15 @@ def judge_backend(context: Context, leaf: Value, text: str) -> BackendStatus:
     return replace(stands, choice=replace(stands.choice, works=works), missing=gone[0] if gone else None)
 
 
-def explain_missing_name(context: Context, leaf: Value, text: str) -> dict[str, str]:
+def explain_missing_name(context: Context, source: Value, text: str) -> dict[str, str]:
     """What a reason says about a name that the platform has, and that this project's torch does not; {} for any other."""
-    missing = judge_backend(context, leaf, text).missing
+    missing = judge_backend(context, source, text).missing
     return {"why": missing.why, "why_zh": missing.why_zh or missing.why} if missing is not None else {}
 
 
-def explain_limited_versions(context: Context, leaf: Value, text: str) -> Reason | None:
+def explain_limited_versions(context: Context, source: Value, text: str) -> Reason | None:
     """What is reported of a name that stays, and that only some of the versions know which the project admits."""
-    known = judge_backend(context, leaf, text).open
+    known = judge_backend(context, source, text).open
     if known is None:
         return None
     versions = ", ".join(f"{package} {condition}" for package, condition in known.since.items())
@@ -75,9 +75,9 @@ def _is_doubt_active(context: Context, doubt: Doubt, file: str) -> bool:
     )
 
 
-def _has_mention_in_file(leaf: Value, package: str) -> bool:
+def _has_mention_in_file(source: Value, package: str) -> bool:
     """Whether a file speaks of a package, also in the name of a variable or setting that switches it on."""
-    return leaf.module.source.contains_word(package)
+    return source.module.source.contains_word(package)
 
 
 def _is_package_used(context: Context, package: str) -> bool:

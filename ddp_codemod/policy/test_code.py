@@ -83,31 +83,33 @@ def _is_replacement(context: Context, module: Module, call: ast.Call, surfaces: 
     return any(surfaces is None or surface.id in surfaces for surface in found)
 
 
-def find_testing_function(context: Context, leaf: Value) -> str | None:
-    """The function around a leaf whose name says that it tries this very backend: what it then reports would be untrue."""
-    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST) or not isinstance(leaf.value, Known):
+def find_testing_function(context: Context, source: Value) -> str | None:
+    """The function around a source whose name says that it tries this very backend: what it then reports would be untrue."""
+    if not isinstance(source.module, Module) or not isinstance(source.node, ast.AST) or not isinstance(source.value, Known):
         return None
     trying = {word for idioms in context.rules.idioms for word in idioms.trying}
-    for around in leaf.module.ancestors(leaf.node):
+    for around in source.module.ancestors(source.node):
         if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
             words = set(around.name.lower().split("_"))
-            if words & trying and str(leaf.value.value).lower() in words:
+            if words & trying and str(source.value.value).lower() in words:
                 return around.name
     return None
 
 
-def is_tested(context: Context, leaf: Value) -> bool:
-    """Whether the leaf is in a test that asserts this very value, makes no real group, or runs only where its backend is there."""
-    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST) or not isinstance(leaf.value, Known):
+def is_tested(context: Context, source: Value) -> bool:
+    """Whether the source is in a test that asserts this very value, makes no real group, or runs only where its backend is there."""
+    if not isinstance(source.module, Module) or not isinstance(source.node, ast.AST) or not isinstance(source.value, Known):
         return False
-    if is_test(leaf.module.name) and _find_replacing_call(context, leaf.module, leaf.node) is not None:
+    if is_test(source.module.name) and _find_replacing_call(context, source.module, source.node) is not None:
         return True
-    for around in leaf.module.ancestors(leaf.node):
+    for around in source.module.ancestors(source.node):
         if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)) and around.name.startswith("test"):
-            if _has_assertion(around, leaf.value.value):
+            if _has_assertion(around, source.value.value):
                 return True
         if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            if any(_is_backend_guard(context, leaf.module, decorator, leaf.value.value) for decorator in around.decorator_list):
+            if any(
+                _is_backend_guard(context, source.module, decorator, source.value.value) for decorator in around.decorator_list
+            ):
                 return True
     return False
 

@@ -20,9 +20,9 @@ def find_url_comparison(context: Context, use: Use, changes: Iterable[Change]) -
     An address that is in the call itself goes nowhere else.
     """
     texts = {
-        str(change.leaf.value.value)  # type: ignore[union-attr]
+        str(change.source.value.value)  # type: ignore[union-attr]
         for change in changes
-        if isinstance(change, NewText) and change.leaf.way.hops
+        if isinstance(change, NewText) and change.source.way.hops
     }
     return next((at for text in sorted(texts) for at in _find_comparisons(context, use.module, text)), None)
 

@@ -16,25 +16,25 @@ def add_url_to_mappings(backend: Finding | None, parameter: Parameter, url: str)
     """The address in every mapping that the backend comes from; None where one of them is not written out, or has an address."""
     if backend is None or backend.action is Action.REVIEW or backend.argument is not None or not backend.possible:
         return None
-    changes = [_add_url(leaf, parameter.name, url) for leaf in backend.possible]
+    changes = [_add_url(source, parameter.name, url) for source in backend.possible]
     return None if None in changes else [change for change in changes if change is not None]
 
 
-def _add_url(leaf: Value, name: str, url: str) -> Change | None:
-    if isinstance(leaf.module, Document):
-        entry = leaf.node
-        if not isinstance(entry, Entry) or not leaf.module.may_add_below(entry) or leaf.module.at((*entry.path[:-1], name)):
+def _add_url(source: Value, name: str, url: str) -> Change | None:
+    if isinstance(source.module, Document):
+        entry = source.node
+        if not isinstance(entry, Entry) or not source.module.may_add_below(entry) or source.module.at((*entry.path[:-1], name)):
             return None
-        return NewKey(leaf.module, entry, name, url)
-    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.expr):
+        return NewKey(source.module, entry, name, url)
+    if not isinstance(source.module, Module) or not isinstance(source.node, ast.expr):
         return None
-    module, around = leaf.module, leaf.module.parents.get(leaf.node)
+    module, around = source.module, source.module.parents.get(source.node)
     if isinstance(around, ast.keyword):
         call = module.parents[around]
         made = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "dict"
         if isinstance(call, ast.Call) and made and all(keyword.arg not in (name, None) for keyword in call.keywords):
             return NewKeyword(module, call, name, f'"{url}"')
-    elif isinstance(around, ast.Dict) and leaf.node in around.values:
+    elif isinstance(around, ast.Dict) and source.node in around.values:
         if all(isinstance(key, ast.Constant) and key.value != name for key in around.keys):
-            return Splice(module, module.place(leaf.node).end, f', "{name}": "{url}"')
+            return Splice(module, module.place(source.node).end, f', "{name}": "{url}"')
     return None

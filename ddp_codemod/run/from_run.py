@@ -96,9 +96,9 @@ def _make_fix(
         has_its_own = old is not None and old.action is not Action.KEEP
         return None if has_its_own else (old, _make_review(context, use, parameter, made, rule, why))
     argument = find_direct_argument(use, parameter, made) if made.caller is None else None
-    leaves = [change.leaf for change in changes if isinstance(change, NewText)]
+    sources = [change.source for change in changes if isinstance(change, NewText)]
     texts = (made.backend,) if made.backend is not None else ()
-    new = start(context, use, parameter, argument, leaves, texts)
+    new = start(context, use, parameter, argument, sources, texts)
     platform = context.platform
     said = {"value": made.backend or platform.backend.default, "wanted": wanted, "platform": platform.id}
     reason = Reason.of("edit-from-run", **said, why=platform.why, why_zh=platform.why_zh)
@@ -151,8 +151,8 @@ def _find_changes(
         return find_text_changes(context, limits, use, made, wanted), "review-run-text"
     if (argument := find_library_argument(use.call, made)) is not None:
         return _change_argument(module, argument, value, wanted), "review-run-translated"
-    leaf = find_only_source(context, limits, found, use.call, module, value, rule)
-    return ([NewText(leaf, wanted)] if leaf is not None else []), "review-run-library"
+    source = find_only_source(context, limits, found, use.call, module, value, rule)
+    return ([NewText(source, wanted)] if source is not None else []), "review-run-library"
 
 
 def _change_argument(module: Module, argument: ast.expr, value: str | None, wanted: str) -> list[Change]:
@@ -216,10 +216,10 @@ def _is_duplicate(found: Sequence[Finding], change: Change) -> bool:
     if isinstance(change, Splice):
         name, at = change.module.name, change.offset
     elif isinstance(change, NewText):
-        name, at = change.leaf.place.name, change.leaf.place.start
+        name, at = change.source.place.name, change.source.place.start
     else:
         return False
-    others = (one.leaf.place for finding in found for one in finding.changes if isinstance(one, NewText))
+    others = (one.source.place for finding in found for one in finding.changes if isinstance(one, NewText))
     return any(place.name == name and place.start <= at < place.end for place in others)
 
 

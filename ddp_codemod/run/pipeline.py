@@ -284,7 +284,7 @@ class Run:
         for part in (part for one in settled for part in split_manual_changes(self.context, one)):
             if not part.at or part.at[0].place not in self._shown:  # several calls may read what one line gives
                 yield part
-            self._shown |= {leaf.place for leaf in part.at if part is not kept}
+            self._shown |= {source.place for source in part.at if part is not kept}
 
 
 _DECIDERS = {

@@ -99,9 +99,9 @@ def find_text_changes(context: Context, limits: Limits, use: Use, made: Recorded
     given = use.call.args[0] if use.call.args else None
     if isinstance(given, ast.Call) and given.args and isinstance(given.func, ast.Name):  # exec(compile(TEXT, ...))
         given = given.args[0]
-    leaves = [*context.tracer.evaluate(use.module, given)] if given is not None else []
-    if len(leaves) == 1 and isinstance(leaves[0].value, Known):
-        module, node = leaves[0].code
+    sources = [*context.tracer.evaluate(use.module, given)] if given is not None else []
+    if len(sources) == 1 and isinstance(sources[0].value, Known):
+        module, node = sources[0].code
         texts = [part for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)]
         return [*_find_in_texts(module, texts, quoted, wanted)]
     return [*_find_in_file(context, limits, made, quoted, wanted)]
