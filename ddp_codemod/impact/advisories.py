@@ -158,9 +158,9 @@ class PortedProject(Struct, dict=True):
         return self._sure[advice.backend]
 
     def find_hits(
-        self, advice: Advice, named: Iterable[str], within: Callable[[], Set[str]], runs: Runs | None = None
+        self, advice: Advice, named: Iterable[str], in_scope: Callable[[], Set[str]], runs: Runs | None = None
     ) -> Iterator[Hit]:
-        """The places in these files that the advice is about, where the platform comes past them; ``within`` is asked late.
+        """The places in these files that the advice is about, where the platform comes past them; ``in_scope`` is asked late.
 
         ``runs``: what code is looked at, where looking takes long.
         """
@@ -170,7 +170,7 @@ class PortedProject(Struct, dict=True):
         able = self.holding(pattern)
         names = sorted(name for name in named if name in able)
         if advice.level == "review" or sum(not project.is_parsed(name) for name in names) > MANY:
-            names = [name for name in names if name in within()]
+            names = [name for name in names if name in in_scope()]
         for name in names:
             if not advice.if_open and not self.versions(advice, name):
                 continue  # nothing has to be read for what no version is stated for
@@ -181,7 +181,7 @@ class PortedProject(Struct, dict=True):
                     if not self._is_guarded(advice, hit)
                 ]
                 # which files belong together is asked late: it takes the imports of the whole project
-                yield from found if found and self.versions(advice, name) and name in within() else ()
+                yield from found if found and self.versions(advice, name) and name in in_scope() else ()
 
     def holding(self, pattern: Pattern) -> set[str]:
         """The files whose bytes may hold what a pattern looks for."""

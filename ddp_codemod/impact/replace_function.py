@@ -19,8 +19,8 @@ def replace_function(context: Context, rewrite: Rewrite, hit: Hit) -> list[Chang
     assert isinstance(hit.node, ast.Call)
     call, module = hit.node, hit.module
     called, place = call.func, module.place(call.func)
-    within, _, name = rewrite.otherwise.rpartition(".")
-    at_hand = isinstance(called, ast.Attribute) and f"{rewrite.package}.{within}" in context.tracer.resolver.names(
+    parent, _, name = rewrite.otherwise.rpartition(".")
+    at_hand = isinstance(called, ast.Attribute) and f"{rewrite.package}.{parent}" in context.tracer.resolver.names(
         module, called.value
     )
     if not isinstance(called, ast.Attribute) or not at_hand:

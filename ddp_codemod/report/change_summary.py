@@ -44,9 +44,9 @@ def kind_of(view: View, edit: Edit) -> str:
     value, wanted = args.get("value", ""), args.get("wanted", "")
     if value and wanted and value != wanted and len(value) + len(wanted) <= _GLANCE:
         return view.say("change-becomes", value=value, wanted=wanted)
-    return _within(title_of(view, edit.rule)) or edit.rule
+    return _lower_initial(title_of(view, edit.rule)) or edit.rule
 
 
-def _within(title: str) -> str:
+def _lower_initial(title: str) -> str:
     """A title as a part of a sentence: without its capital, unless that begins a name."""
     return title[:1].lower() + title[1:] if title[1:2].islower() else title

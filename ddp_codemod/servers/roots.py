@@ -21,7 +21,7 @@ class OutsideRoots(Exception):
         self.reason = reason
 
 
-class Within(Struct, frozen=True):
+class ProjectPaths(Struct, frozen=True):
     """Paths of one project, all inside of a folder that may be looked into, and the project's root, which lies in it too."""
 
     paths: tuple[Path, ...]
@@ -56,7 +56,7 @@ class Roots(Struct, frozen=True):
             return inside[0]
         raise OutsideRoots(self._explain_refusal(name))
 
-    def project(self, names: Sequence[str]) -> Within:
+    def project(self, names: Sequence[str]) -> ProjectPaths:
         """The project of some names, all folders where none is passed. Raises OutsideRoots; ValueError for several projects.
 
         The root is as the command line has it, but never above the folder that may be looked into.
@@ -72,7 +72,7 @@ class Roots(Struct, frozen=True):
         for path in paths:
             if not path.is_relative_to(root):
                 raise ValueError(f"{path} is not under {root}")
-        return Within(paths, root)
+        return ProjectPaths(paths, root)
 
     def _find_folder(self, path: Path) -> Path | None:
         return max(

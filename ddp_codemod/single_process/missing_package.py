@@ -202,11 +202,11 @@ class MissingPackage:
     def _write_availability_test(self, module: Module, node: ast.AST) -> Condition | Reason:
         """``is_available()`` as a file writes it."""
         package, _, name = self.api.table.available.rpartition(".")
-        within = node
-        while isinstance(within, ast.Attribute):
-            within = within.value
-            if package in self.api.resolver.names(module, within):
-                return Condition(f"{text_of(module, within)}.{name}()")
+        prefix = node
+        while isinstance(prefix, ast.Attribute):
+            prefix = prefix.value
+            if package in self.api.resolver.names(module, prefix):
+                return Condition(f"{text_of(module, prefix)}.{name}()")
         before = start_of(module, node) if isinstance(node, ast.expr) else module.place(node).start
         top, _, rest = package.partition(".")
         for whole, inner in ((package, ""), (top, f".{rest}")):

@@ -45,7 +45,7 @@ from ddp_codemod.servers.quoting import (
     quote_survey,
     quote_text,
 )
-from ddp_codemod.servers.roots import Within
+from ddp_codemod.servers.roots import ProjectPaths
 
 
 class Listener(Console):
@@ -71,14 +71,14 @@ def diagnose(call: Call, asked: Diagnose) -> Answer:
     """What an error in a log means, why, and what to do."""
     if asked.text is None and asked.path is None and not asked.hang:
         raise Refused(call.say("mcp-diagnose-usage"))
-    within = _find_project(call, asked)
-    config, rules = _configure_project(call, within)
+    project = _find_project(call, asked)
+    config, rules = _configure_project(call, project)
     settings = Settings("diagnose", folders=config.all_folders(call.rule_folders), lang=call.lang)
     with _open_log(call, asked) as stream:
         told_bytes = (lambda done: call.job.note(done, None, call.say("mcp-log", size=done >> 20))) if asked.path else None
         reading = usable_reading(read_log(stream, known_errors(settings), hang=asked.hang, progress=told_bytes), rules)
-    sites = _find_sites(call, rules, reading, within)
-    command = cure_command(rules, str(within.root) if within and asked.project else ".")
+    sites = _find_sites(call, rules, reading, project)
+    command = cure_command(rules, str(project.root) if project and asked.project else ".")
     whole = clean_report(json.loads(diagnoses.dumps(reading, asked.path or "", call.lang, command, sites)))
     report, left = limit_report(whole, "diagnoses", "sites")
     said, lines = _format_reading(call, reading, command)
@@ -114,16 +114,16 @@ def doctor(call: Call, _: Doctor, python: str | None = None) -> Answer:
 
 def verify(call: Call, asked: Verify, python: str | None = None) -> Answer:
     """Form each process group for real, in processes of its own."""
-    within = call.roots.project(asked.paths)
+    project = call.roots.project(asked.paths)
     try:
-        job = make_options(within.paths, asked.platform, root=within.root, rule_folders=call.rule_folders)
+        job = make_options(project.paths, asked.platform, root=project.root, rule_folders=call.rule_folders)
     except PlanError as why:
         raise Refused(call.say("mcp-refused"), str(why)) from None
     quiet = make_listener(call)
-    exe = python or find_trial_python(quiet, within.root)
+    exe = python or find_trial_python(quiet, project.root)
     launches = LAUNCHES if asked.launch == BOTH else (asked.launch,)
     known = known_errors(
-        Settings("verify", folders=_configure_project(call, within)[0].all_folders(call.rule_folders), lang=call.lang)
+        Settings("verify", folders=_configure_project(call, project)[0].all_folders(call.rule_folders), lang=call.lang)
     )
     stores = tuple(ident for ident, fix in job.rules.fixes.items() if fix.recipe == "init-method-query")
     found = quote_survey(survey(replace(job, fixes=stores)))
@@ -136,7 +136,7 @@ def verify(call: Call, asked: Verify, python: str | None = None) -> Answer:
         trial = one.trial
         outcome = tuple(attempts(trial)) if trial is not None else ()
         done.append(replace(one, tried=outcome))
-    command = cure_command(job.rules, str(within.root))
+    command = cure_command(job.rules, str(project.root))
     report, more = limit_report(clean_report(json.loads(tried.encode_trials(done, job.platform.id, call.lang, command))), "sites")
     states = [attempt.state for one in done for attempt in one.tried]
     said = call.say(
@@ -182,32 +182,32 @@ def _open_log(call: Call, asked: Diagnose) -> BinaryIO:
     return path.open("rb")
 
 
-def _find_project(call: Call, asked: Diagnose) -> Within | None:
+def _find_project(call: Call, asked: Diagnose) -> ProjectPaths | None:
     if asked.project is not None:
         return call.roots.project([asked.project])
     return call.roots.project([]) if len(call.roots.folders) == 1 else None
 
 
-def _configure_project(call: Call, within: Within | None) -> tuple[Config, Rules]:
-    if within is None:
+def _configure_project(call: Call, project: ProjectPaths | None) -> tuple[Config, Rules]:
+    if project is None:
         return Config(Path()), load_rules(call.rule_folders)
-    return configure_project(within.root, call.rule_folders)
+    return configure_project(project.root, call.rule_folders)
 
 
-def _find_sites(call: Call, rules: Rules, reading: Reading, within: Within | None) -> dict[str, Any] | None:
+def _find_sites(call: Call, rules: Rules, reading: Reading, project: ProjectPaths | None) -> dict[str, Any] | None:
     """The sites that the leading error's traceback goes through."""
     cure = find_code_cure(reading)
     frames = reading.diagnoses[0].first.frames if reading.diagnoses else ()
-    if within is None or cure is None or not frames:
+    if project is None or cure is None or not frames:
         return None
     platform = cure.platform or next((rules.fixes[rule].platform for rule in cure.rules), None)
     if platform is None:
         return None
-    places = locate_frames(frames, within.root)[:3]
+    places = locate_frames(frames, project.root)[:3]
     if not places:
         return None
     whole = quote_survey(
-        survey_request([within.root], platform, rules=cure.rules, root=within.root, rule_folders=call.rule_folders)
+        survey_request([project.root], platform, rules=cure.rules, root=project.root, rule_folders=call.rule_folders)
     )
     for path, line in places:
         found = limit_to_line(whole, path.relative_to(whole.root).as_posix(), line)

@@ -25,7 +25,7 @@ from ddp_codemod.servers.mcp.answer import Answer, Refused
 from ddp_codemod.servers.mcp.pages import KINDS, limit_report, select_page, select_patch_lines
 from ddp_codemod.servers.mcp.requests import Apply, Check, Diff, Explain, Kind, Paged, Project, Scan, Undo
 from ddp_codemod.servers.quoting import clean_report, clean_text, quote_foreign, quote_reason, quote_survey, quote_text
-from ddp_codemod.servers.roots import Roots, Within
+from ddp_codemod.servers.roots import ProjectPaths, Roots
 from ddp_codemod.servers.work import Job
 
 STEPS = 40  # of one line's explanation
@@ -82,8 +82,8 @@ def diff(call: Call, asked: Diff) -> Answer:
 def explain(call: Call, asked: Explain) -> Answer:
     """Why one line is changed, stays or needs review, step by step."""
     path = call.roots.find(asked.path)
-    within = call.roots.project([asked.path])
-    whole = _survey_project(call, asked, Within((within.root, path), within.root))
+    project = call.roots.project([asked.path])
+    whole = _survey_project(call, asked, ProjectPaths((project.root, path), project.root))
     found = limit_to_line(whole, path.relative_to(whole.root).as_posix(), asked.line)
     steps = [step for decision in found.decisions for step in _encode_trace(call, found, decision.hops, decision.origins)]
     steps, unsaid = steps[:STEPS], len(steps[STEPS:])
@@ -124,19 +124,19 @@ def apply(call: Call, asked: Apply) -> Answer:
 
 def take_back(call: Call, asked: Undo) -> Answer:
     """Give the files of the last apply their old bytes."""
-    within = call.roots.project([asked.path] if asked.path else [])
+    project = call.roots.project([asked.path] if asked.path else [])
     with call.job.unbroken():
         try:
-            names = undo(within.paths[0], root=within.root)
+            names = undo(project.paths[0], root=project.root)
         except PlanError as why:
             raise Refused(call.say("mcp-refused"), str(why)) from None
-    made = {"root": clean_text(str(within.root)), "restored": [*map(clean_text, names)]}
+    made = {"root": clean_text(str(project.root)), "restored": [*map(clean_text, names)]}
     return Answer(made, (call.say("mcp-todo-restored"), call.say("mcp-restored", n=len(names))), tuple(map(quote_text, names)))
 
 
-def _survey_project(call: Call, asked: Project, within: Within | None = None) -> Survey:
+def _survey_project(call: Call, asked: Project, project: ProjectPaths | None = None) -> Survey:
     """The survey that a request asks for, its sentences with the project's words quoted. Raises Refused."""
-    within = within or call.roots.project(asked.paths)
+    project = project or call.roots.project(asked.paths)
 
     def progress(name: str, done: int, total: int) -> None:
         call.job.note(done, total, call.say("mcp-reading", done=done + 1, total=total))
@@ -144,26 +144,26 @@ def _survey_project(call: Call, asked: Project, within: Within | None = None) ->
     try:
         return quote_survey(
             survey_request(
-                within.paths,
+                project.paths,
                 asked.platform,
                 rules=asked.rules,
                 rule_folders=call.rule_folders,
                 torch_version=asked.torch_version,
                 style=asked.style,
                 env_in=asked.env_in,
-                root=within.root,
+                root=project.root,
                 progress=progress,
-                recorded=_recorded(call, asked, within),
+                recorded=_recorded(call, asked, project),
             )
         )
     except PlanError as why:
         raise Refused(call.say("mcp-refused"), str(why)) from None
 
 
-def _recorded(call: Call, asked: Project, within: Within) -> tuple[RecordedGroup, ...]:
+def _recorded(call: Call, asked: Project, project: ProjectPaths) -> tuple[RecordedGroup, ...]:
     """The groups of the run on record that a request names. Raises Failure for one of other files."""
     name = asked.from_run if isinstance(asked, (Diff, Apply)) else None
-    return read_record(call.roots.find(name), within.root) if name else ()
+    return read_record(call.roots.find(name), project.root) if name else ()
 
 
 def _make_plan(call: Call, found: Survey, asked: Project) -> Plan:

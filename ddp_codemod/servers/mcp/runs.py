@@ -26,8 +26,8 @@ from ddp_codemod.servers.quoting import clean_report, clean_text, quote_foreign,
 
 def verify_run(call: Call, asked: VerifyRun, python: str | None = None) -> Answer:
     """Run the command in the project's folder, and hold its process groups against the code."""
-    within = call.roots.project(asked.paths)
-    paths = tuple(map(str, within.paths))
+    project = call.roots.project(asked.paths)
+    paths = tuple(map(str, project.paths))
     settings = Settings("verify", paths=paths, platform=asked.platform, folders=call.rule_folders, lang=call.lang, quiet=True)
     record = _record(call, asked.record) if asked.record else None
     wish = WatchRequest(asked.command, asked.stop, float(asked.limit_seconds), python, record)
@@ -38,8 +38,8 @@ def verify_run(call: Call, asked: VerifyRun, python: str | None = None) -> Answe
         said += 1
         call.job.note(said, None, call.say("mcp-run-said", n=said))
 
-    seen = observe_command(settings, make_listener(call), wish, tell, within.root)
-    survey = seen.project.survey if seen.project else Survey(within.root, "", (), (), (), ())
+    seen = observe_command(settings, make_listener(call), wish, tell, project.root)
+    survey = seen.project.survey if seen.project else Survey(project.root, "", (), (), (), ())
     platform = seen.project.platform.id if seen.project else None
     view = View(survey, call.lang, Ink(False), survey.root)
     report = trials.encode_trials((), platform, call.lang, lambda _: None, overlay.encode_run(view, seen.laid, seen.ran))
