@@ -20,21 +20,21 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     # "called"; "named": mentioned anywhere; "required": an assertion about it, or a test that raises or leaves; "instance": asked
     # for with isinstance; "compared": what it gives is compared with one of ``texts``; "set": it gets a value
     # "imported": a statement imports one of the modules, and nothing catches that it is missing; "text": a whole string;
-    # "asked": what one of the names in ``within`` holds is compared with a text that starts with ``device``; "configured": in a
-    # file of settings one of ``keywords`` is one of ``texts``, beside a key of ``within`` if there are such, where the project
-    # imports one of ``names``; "assigned": a variable, field, entry or default that is called like one of ``within`` gets a text
+    # "asked": what one of the names in ``holders`` holds is compared with a text that starts with ``device``; "configured": in a
+    # file of settings one of ``keywords`` is one of ``texts``, beside a key of ``holders`` if there are such, where the project
+    # imports one of ``names``; "assigned": a variable, field, entry or default that is called like one of ``holders`` gets a text
     # that starts with ``device``; "option": a launch file gives one of the options ``keywords``, and none of ``without``, to a
     # program of the project whose text holds one of ``names``; with ``device``, a value that starts so, to one that trains, with
     # ``texts``, one of these;
     # "handed": a call takes one of ``texts``, alone or with a number behind it ("cuda:0"), and does more than to show or look at it;
     # "stated": a requirements file asks for one of the packages ``names``, as PyPI compares them; "*" stands for any part;
     # "gate": a question without whose yes the code ends, or does without its group; "divisor": what one of ``names`` gives is
-    # divided by; with ``within``, only a remainder that goes to something that is called so;
+    # divided by; with ``holders``, only a remainder that goes to something that is called so;
     # "apart": a test that asks for one of ``makers`` and is off, in whose branch alone a model is passed to one of ``names``, so that
     # the ranks of a group that is made all the same train without each other; "alone": such a test, in whose branch alone one of
     # ``names`` makes the group, in code that speaks of one of ``texts``, which a launcher supplies;
     # "annotated": one of the types ``names``, a Literal, lists ``device`` among nothing but ``texts``;
-    # "entry": a mapping holds a list under a key of ``within``, in a file that mentions one of ``names``;
+    # "entry": a mapping holds a list under a key of ``holders``, in a file that mentions one of ``names``;
     # "rest": names below ``below`` that no other advice for the platform is about, where they are more than a type or a test
     use: Literal[
         "called", "named", "required", "instance", "compared", "set", "imported", "text", "asked", "configured", "assigned", "option",
@@ -60,7 +60,7 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     traced: bool = False  # "made-by": also where that is elsewhere, or the value is not known and passed all the same
     device: str = ""  # "device": what the name of the device starts with; with a dot, also the name of something from outside
     ranks: tuple[Name, ...] = ()  # "device": names that hold a number
-    within: tuple[Name, ...] = ()  # only where the result goes to a name or parameter that is called so
+    holders: tuple[Name, ...] = ()  # names of what holds the result: only there
     # only where the number that is passed goes to a name of which a test is seen: "no": to none, or none is; "several": code runs for
     # more than 1 alone; "none": some runs for 0 alone
     tested: Literal["", "no", "several", "none"] = ""
@@ -73,7 +73,7 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Refuse a pattern that finds nothing (ValueError)."""
-        named = (*self.names, *self.methods, *self.keywords, *self.commands, *self.attributes, *self.texts, *self.within)
+        named = (*self.names, *self.methods, *self.keywords, *self.commands, *self.attributes, *self.texts, *self.holders)
         if not named and self.below is None:
             raise ValueError("a pattern has names, methods, keywords or commands")
 

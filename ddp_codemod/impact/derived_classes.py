@@ -54,7 +54,7 @@ def _is_none(node: ast.expr) -> bool:
 
 
 def find_listed_entries(pattern: Pattern, module: Module) -> Iterator[ast.expr]:
-    """The lists that a mapping holds under a key of ``within``."""
+    """The lists that a mapping holds under a key of ``holders``."""
     for node in module.nodes.get(ast.Assign, ()):
         assert isinstance(node, ast.Assign)
         keys = [target.slice for target in node.targets if isinstance(target, ast.Subscript)]
@@ -68,10 +68,10 @@ def find_listed_entries(pattern: Pattern, module: Module) -> Iterator[ast.expr]:
     for keyword in module.nodes.get(ast.keyword, ()):
         assert isinstance(keyword, ast.keyword)
         call = module.parents[keyword]
-        if keyword.arg in pattern.within and isinstance(keyword.value, ast.List) and isinstance(call, ast.Call):
+        if keyword.arg in pattern.holders and isinstance(keyword.value, ast.List) and isinstance(call, ast.Call):
             if isinstance(call.func, ast.Name) and call.func.id == "dict":
                 yield keyword.value
 
 
 def _is_key(pattern: Pattern, node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value in pattern.within
+    return isinstance(node, ast.Constant) and node.value in pattern.holders

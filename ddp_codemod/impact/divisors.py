@@ -28,13 +28,13 @@ def find_divisors(context: Context, pattern: Pattern, module: Module) -> Iterato
 
 
 def find_remainders(context: Context, pattern: Pattern, module: Module) -> Iterator[tuple[ast.BinOp, bool]]:
-    """The remainders that go to a name or attribute in ``within``, each with whether nothing takes that for a number."""
+    """The remainders that go to a name or attribute in ``holders``, each with whether nothing takes that for a number."""
     for factor, _ in find_divisors(context, pattern, module):
         node = next((at for at in module.ancestors(factor) if isinstance(at, ast.BinOp) and isinstance(at.op, ast.Mod)), None)
         above = module.parents.get(node) if node is not None else None
         targets = above.targets if isinstance(above, ast.Assign) else [above.target] if isinstance(above, ast.AnnAssign) else []
         names = {last_name(target) for target in targets}
-        if node is not None and names and names <= set(pattern.within):
+        if node is not None and names and names <= set(pattern.holders):
             yield node, not any(_is_number(module, name) for name in names)
 
 

@@ -49,6 +49,6 @@ def _counts_of(advice: Iterable[Advice]) -> Counts:
     ]
     return Counts(
         frozenset(name for one in found for name in one.names),
-        frozenset(name for one in found for name in one.within),
+        frozenset(name for one in found for name in one.holders),
         frozenset(one.tested for one in found),
     )

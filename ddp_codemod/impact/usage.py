@@ -70,7 +70,7 @@ def find_hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _
     elif pattern.use == "handed":
         for text in usage_device.find_device_arguments(context, pattern, module):
             yield Hit(module, text, text, is_listed_device(context, module, text))
-    elif pattern.use == "divisor" and pattern.within:
+    elif pattern.use == "divisor" and pattern.holders:
         yield from (Hit(module, node, node, sure) for node, sure in find_remainders(context, pattern, module))
     elif pattern.use == "divisor":
         yield from (Hit(module, node, counted) for node, counted in find_divisors(context, pattern, module))
@@ -113,7 +113,7 @@ def find_hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _
                 yield from _find_type_places(context, pattern, module, call)
                 continue
             found = _narrow_call(context, pattern, module, call)
-            if found is not None and (not pattern.within or goes_to(module, call, pattern.within)):
+            if found is not None and (not pattern.holders or goes_to(module, call, pattern.holders)):
                 if not pattern.tested or pattern.tested == (tested(module, call) or "no"):
                     yield found
         yield from _find_derived_classes(context, pattern, module)
@@ -160,7 +160,7 @@ def _find_subclass_calls(context: Context, wanted: set[str], last: set[str], mod
 
 def _find_derived_classes(context: Context, pattern: Pattern, module: Module) -> Iterator[Hit]:
     """The bases of the project's own classes that are one of the names: ``class FullyShardedDataParallel(FSDP)``."""
-    if pattern.argument is None and pattern.position is None and not pattern.within:
+    if pattern.argument is None and pattern.position is None and not pattern.holders:
         last = {name.rpartition(".")[2] for name in pattern.names}
         last |= aliases_of(module, last)
         for node in module.nodes.get(ast.ClassDef, ()):

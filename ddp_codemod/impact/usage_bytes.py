@@ -24,7 +24,7 @@ def texts_of(pattern: Pattern) -> set[str]:
     last |= {name.rpartition(".")[2] for name in pattern.makers} if pattern.use in ("apart", "alone") else set()
     last |= {pattern.argument} if pattern.derived and pattern.argument else set()
     last |= {*pattern.texts} if pattern.use in ("text", "handed") or pattern.argument_is == "option" else set()
-    last |= {*pattern.within} if pattern.use == "assigned" else set()
+    last |= {*pattern.holders} if pattern.use == "assigned" else set()
     return {*pattern.methods, *pattern.keywords, *pattern.attributes, pattern.device, *last}
 
 
@@ -38,7 +38,7 @@ def may_hold(pattern: Pattern, texts: Set[str]) -> bool:
     if pattern.use == "gate":
         return any(name.rpartition(".")[2] in texts for name in pattern.names)
     if pattern.use == "assigned":
-        return pattern.device in texts and not texts.isdisjoint(pattern.within)
+        return pattern.device in texts and not texts.isdisjoint(pattern.holders)
     if pattern.derived and pattern.argument in texts:  # the class that takes it may be called anything
         return True
     own = pattern.texts if pattern.use in ("text", "handed") else ()

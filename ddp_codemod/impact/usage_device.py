@@ -157,18 +157,18 @@ def _strip_conversions(node: ast.expr) -> ast.expr:
 
 def _is_called_like(module: Module, text: ast.expr, pattern: Pattern) -> bool:
     """Whether a text goes to something with one of the words of the pattern in its name."""
-    return any(not set(pattern.within).isdisjoint((name or "").lower().split("_")) for name in _list_targets(module, text))
+    return any(not set(pattern.holders).isdisjoint((name or "").lower().split("_")) for name in _list_targets(module, text))
 
 
 def _is_named_like(node: ast.expr, pattern: Pattern) -> bool:
     """Whether one of the words of a name is among the pattern's: ``device_str``."""
     name = (last_name(node) or "").lower()
-    return name in pattern.within or not set(pattern.within).isdisjoint(name.split("_"))
+    return name in pattern.holders or not set(pattern.holders).isdisjoint(name.split("_"))
 
 
 def find_device_assignments(pattern: Pattern, module: Module) -> Iterator[ast.expr]:
     """The texts that name a device and go to something that is called so: a variable, an attribute, a field, an entry, a default."""
-    wanted = {word.lower() for word in pattern.within}
+    wanted = {word.lower() for word in pattern.holders}
     for kind in (ast.Constant, ast.JoinedStr):
         for node in module.nodes.get(kind, ()):
             if isinstance(node, ast.expr) and find_literal_prefix(node).startswith(pattern.device):

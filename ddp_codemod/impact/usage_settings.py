@@ -29,7 +29,7 @@ def find_in_settings(context: Context, pattern: Pattern) -> Iterator[tuple[str, 
     project = context.tracer.resolver.project
     if not any(project.mentioning(package) for package in pattern.names):
         return
-    beside_it = "|".join(map(re.escape, pattern.within)).encode() or None  # data of other kinds has keys of the same names
+    beside_it = "|".join(map(re.escape, pattern.holders)).encode() or None  # data of other kinds has keys of the same names
     for keyword in pattern.keywords:
         *above, key = keyword.split(".")  # "fp16.enabled": the key of a part that is called so
         for document in project.documents(key, "|".join(map(re.escape, above)).encode() or beside_it):
@@ -37,7 +37,7 @@ def find_in_settings(context: Context, pattern: Pattern) -> Iterator[tuple[str, 
                 if [*entry.path[:-1]][len(entry.path) - 1 - len(above) :] != above:
                     continue
                 beside = {one.path[-1] for one in document.mapping(entry.path[:-1], entry.document)}
-                if entry.value.lower() in pattern.texts and not (pattern.within and beside.isdisjoint(pattern.within)):
+                if entry.value.lower() in pattern.texts and not (pattern.holders and beside.isdisjoint(pattern.holders)):
                     yield document.name, document.source.position(entry.start)[0]
 
 
