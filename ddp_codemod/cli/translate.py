@@ -81,8 +81,8 @@ class Command(click.Command):
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the usage line."""
-        pieces = " ".join(self.collect_usage_pieces(ctx))
-        formatter.write_usage(ctx.command_path, pieces, text("help-usage", lang_of(ctx)) + " ")
+        usage = " ".join(self.collect_usage_pieces(ctx))
+        formatter.write_usage(ctx.command_path, usage, text("help-usage", lang_of(ctx)) + " ")
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what the command does, in lines as they are."""

@@ -263,8 +263,8 @@ class Planner(Struct):
         needed = self._import_package(change, finding, edit)
         if isinstance(needed, Reason):
             return needed
-        start, end = change.pieces[0][0], change.pieces[-1][1]
-        inside = [(first - start, last - start, text.replace(PACKAGE, needed[1])) for first, last, text in change.pieces]
+        start, end = change.replacements[0][0], change.replacements[-1][1]
+        inside = [(first - start, last - start, text.replace(PACKAGE, needed[1])) for first, last, text in change.replacements]
         return [*needed[0], edit(start, end, replace_stretches(change.module.source.text[start:end], inside))]
 
     def _statement(self, finding: Finding, change: NewStatement, edit: Callable[..., Edit]) -> list[Edit] | Reason:

@@ -50,7 +50,7 @@ def device_edits(
         if not isinstance(made, Reason):
             edits, called = made
             kind, module, here = called, f"getattr({package[1]}, {called})", f'{called} == "{device.type}"'
-            change = replace(change, pieces=change.called or change.pieces)
+            change = replace(change, replacements=change.called or change.replacements)
             return [*package[0], *edits, _make_edit(change, package[1], kind, module, here, make)]
     needed = condition_of(entry, change.module, change.node, imported)
     if isinstance(needed, Reason):
@@ -62,7 +62,7 @@ def device_edits(
 
 
 def _make_edit(change: Insertions, package: str, kind: str, module: str, here: str, make: Make) -> Edit:
-    start, end = change.pieces[0][0], change.pieces[-1][1]
+    start, end = change.replacements[0][0], change.replacements[-1][1]
     around = next((at for at in change.module.ancestors(change.node) if isinstance(at, ast.JoinedStr)), None)
     if around is not None and '"' in change.module.text(around)[:4]:  # before Python 3.12 an f-string ends at its own quotes
         kind, module, here = (text.replace('"', "'") for text in (kind, module, here))
@@ -72,7 +72,7 @@ def _make_edit(change: Insertions, package: str, kind: str, module: str, here: s
             last - start,
             text.replace(PACKAGE, package).replace(KIND, kind).replace(MODULE, module).replace(HERE, here),
         )
-        for first, last, text in change.pieces
+        for first, last, text in change.replacements
     ]
     return make(start, end, replace_stretches(change.module.source.text[start:end], filled))
 

@@ -254,7 +254,7 @@ def _find_covered_nodes(hit: Hit, change: Change) -> Iterator[ast.AST]:
     """The nodes that a change puts under a condition: nothing in them is a place of its own any more."""
     if isinstance(change, Insertions) and change.package:
         statement = next((at for at in hit.module.ancestors(hit.node) if isinstance(at, ast.stmt)), None)
-        whole = isinstance(statement, ast.Expr) and change.pieces[0][0] == hit.module.place(statement).start
+        whole = isinstance(statement, ast.Expr) and change.replacements[0][0] == hit.module.place(statement).start
         if change.node is hit.node and isinstance(hit.node, ast.Call) and statement is not None and whole:
             yield statement
         elif change.node is hit.node and isinstance(hit.node, ast.Call):

@@ -11,7 +11,7 @@ from ddp_codemod.impact.usage import Hit
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import HERE, KIND, MODULE, PACKAGE, Change, Context, Insertions
 
-Piece = tuple[int, int, str]
+Replacement = tuple[int, int, str]
 FREE = (ast.keyword, ast.Assign, ast.AnnAssign, ast.Return, ast.arguments)  # what takes a whole expression
 
 
@@ -34,8 +34,8 @@ def replace_method(hit: Hit) -> list[Change]:
     if isinstance(node, ast.Attribute):
         place = module.place(node)
         end = place.end
-        pieces = ((place.start, place.start, "("), (end - len(node.attr), end, f"device.type == {KIND})"))
-        return [Insertions(module, node, pieces)]
+        replacements = ((place.start, place.start, "("), (end - len(node.attr), end, f"device.type == {KIND})"))
+        return [Insertions(module, node, replacements)]
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return []
     if any(isinstance(part, ast.Starred) for part in node.args) or any(part.arg is None for part in node.keywords):
@@ -68,7 +68,7 @@ def replace_device_name(module: Module, node: ast.expr, at: int, device: Device)
     return Insertions(module, node, plain, called=_insert_into_fstring(node, old, place.start, at, device.replaces))
 
 
-def _insert_into_fstring(node: ast.expr, old: str, start: int, at: int, name: str) -> tuple[Piece, ...]:
+def _insert_into_fstring(node: ast.expr, old: str, start: int, at: int, name: str) -> tuple[Replacement, ...]:
     """The call inside of an f-string, which a plain text becomes; () where that cannot be."""
     inside = (at, at + len(name), f"{{{KIND}}}")
     if isinstance(node, ast.JoinedStr):

@@ -36,8 +36,8 @@ def relax_requirement(context: Context, pattern: Pattern, package: str, conditio
         isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And)
     )
     start, end = ("(", ")") if loose else ("", "")
-    pieces = [(place.start, place.start, f"{PACKAGE}{condition} and {start}")]
-    return [Insertions(module, test, (*pieces, *([(place.end, place.end, end)] if end else [])), package)]
+    replacements = [(place.start, place.start, f"{PACKAGE}{condition} and {start}")]
+    return [Insertions(module, test, (*replacements, *([(place.end, place.end, end)] if end else [])), package)]
 
 
 def _is_only_device_test(context: Context, pattern: Pattern, module: Module, test: ast.expr) -> bool:

@@ -29,8 +29,8 @@ def replace_function(context: Context, rewrite: Rewrite, hit: Hit) -> list[Chang
     statement = _find_repeated_statement(module, call, new)
     if statement is not None:
         return remove_statement(module, statement)
-    piece = _find_repeated_operand(module, call, new) or (place.end - len(called.attr), place.end, name)
-    return [Insertions(module, call, (piece,))]
+    replacement = _find_repeated_operand(module, call, new) or (place.end - len(called.attr), place.end, name)
+    return [Insertions(module, call, (replacement,))]
 
 
 def _format_changed(node: ast.AST, call: ast.Call, new: str) -> str:

@@ -16,7 +16,7 @@ from ddp_codemod.impact.widened_tests import widen_test
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import PACKAGE, Change, Context, DroppedArgument, Insertions
 
-Piece = tuple[int, int, str]
+Replacement = tuple[int, int, str]
 LOOSE = (ast.IfExp, ast.Lambda, ast.NamedExpr, ast.Yield, ast.Await)  # what a conditional would take apart
 
 
@@ -55,11 +55,11 @@ def rewrite_hit(context: Context, advice: Advice, hit: Hit, alone: bool = True) 
             return []
         either = _make_conditional(hit.module, hit.node, f"{PACKAGE}{rewrite.condition}", rewrite.otherwise)
         return [Insertions(hit.module, hit.node, tuple(either), rewrite.package)]
-    pieces = _make_pieces(hit, rewrite)
-    return [Insertions(hit.module, hit.node, tuple(pieces), rewrite.package)] if pieces else []
+    replacements = _make_replacements(hit, rewrite)
+    return [Insertions(hit.module, hit.node, tuple(replacements), rewrite.package)] if replacements else []
 
 
-def _make_pieces(hit: Hit, rewrite: Rewrite) -> list[Piece]:
+def _make_replacements(hit: Hit, rewrite: Rewrite) -> list[Replacement]:
     module, node = hit.module, hit.node
     condition = f"{PACKAGE}{rewrite.condition}"
     place = module.place(node)
@@ -89,7 +89,7 @@ def _make_pieces(hit: Hit, rewrite: Rewrite) -> list[Piece]:
     return _rewrite_to_device(module, node, rewrite, condition)
 
 
-def _launched(module: Module, node: ast.AST, rewrite: Rewrite) -> list[Piece]:
+def _launched(module: Module, node: ast.AST, rewrite: Rewrite) -> list[Replacement]:
     """The number, or where that is 0 what the launcher's variable says; inside of a text there may be no quotes."""
     if not isinstance(node, ast.expr) or any(isinstance(around, ast.JoinedStr) for around in module.ancestors(node)):
         return []
@@ -107,7 +107,7 @@ def _is_free(module: Module, node: ast.expr) -> bool:
     )
 
 
-def _guard_statement(module: Module, node: ast.AST, condition: str, waits: tuple[str, ...]) -> list[Piece]:
+def _guard_statement(module: Module, node: ast.AST, condition: str, waits: tuple[str, ...]) -> list[Replacement]:
     """The statement under a condition of its own; only a call that is alone, or with which a stream is waited for."""
     statement = find_waiting_statement(module, node, waits)
     if statement is None:
@@ -123,7 +123,7 @@ def _guard_statement(module: Module, node: ast.AST, condition: str, waits: tuple
     return [(place.start, place.start, f"if {condition}:{module.source.newline}{indent}{step}")]
 
 
-def _replace_call(module: Module, call: ast.Call, condition: str, otherwise: str) -> list[Piece]:
+def _replace_call(module: Module, call: ast.Call, condition: str, otherwise: str) -> list[Replacement]:
     """The call or something else, where its result is kept or passed on; inside of a text there may be no quotes."""
     above = module.parents.get(call)
     kept = isinstance(above, (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword, ast.Call, ast.Attribute))
@@ -132,22 +132,22 @@ def _replace_call(module: Module, call: ast.Call, condition: str, otherwise: str
     return _make_conditional(module, call, condition, otherwise)
 
 
-def _rewrite_to_device(module: Module, call: ast.Call, rewrite: Rewrite, condition: str) -> list[Piece]:
+def _rewrite_to_device(module: Module, call: ast.Call, rewrite: Rewrite, condition: str) -> list[Replacement]:
     """``x.cuda(a)`` becomes ``x.to(a if condition else otherwise)``."""
     function = call.func
     if not isinstance(function, ast.Attribute) or any(isinstance(part, ast.Starred) for part in call.args):
         return []
     end = module.place(function).end
-    pieces = [(end - len(function.attr), end, rewrite.method)]
+    replacements = [(end - len(function.attr), end, rewrite.method)]
     first = call.args[0] if call.args else next((part.value for part in call.keywords if part.arg == "device"), None)
     if first is not None:
-        return [*pieces, *_make_conditional(module, first, condition, rewrite.otherwise)]
+        return [*replacements, *_make_conditional(module, first, condition, rewrite.otherwise)]
     opening = module.source.text.index("(", end) + 1
     comma = ", " if call.keywords else ""
-    return [*pieces, (opening, opening, f"{rewrite.value} if {condition} else {rewrite.otherwise}{comma}")]
+    return [*replacements, (opening, opening, f"{rewrite.value} if {condition} else {rewrite.otherwise}{comma}")]
 
 
-def _make_conditional(module: Module, node: ast.expr, condition: str, otherwise: str) -> list[Piece]:
+def _make_conditional(module: Module, node: ast.expr, condition: str, otherwise: str) -> list[Replacement]:
     place = module.place(node)
     start, end = ("(", ")") if isinstance(node, LOOSE) else ("", "")
     if not _is_free(module, node):  # a conditional binds looser than anything else

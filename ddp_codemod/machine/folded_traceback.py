@@ -33,8 +33,8 @@ class _JoinedStream(io.RawIOBase):
 def unfold_traceback(stream: BinaryIO) -> tuple[BinaryIO, bool]:
     """The stream, and whether it was one line that is several now."""
     read, head = getattr(stream, "read1", stream.read), b""
-    while not _SECOND.search(head) and len(head) < LONGEST and (piece := read(LONGEST)):  # a pipe may stay open behind its lines
-        head += piece
+    while not _SECOND.search(head) and len(head) < LONGEST and (chunk := read(LONGEST)):  # a pipe may stay open behind its lines
+        head += chunk
     if _SECOND.search(head) or len(head) >= LONGEST or not _BREAK.search(head):
         return _JoinedStream(head, stream), False  # type: ignore[return-value]
     return io.BytesIO(_BREAK.sub(b"\n", head)), True

@@ -1,4 +1,4 @@
-"""Reads a log of any size piece by piece: bytes in, decoded lines out, always with a stretch of what is around them."""
+"""Reads a log of any size chunk by chunk: bytes in, decoded lines out, always with a stretch of what is around them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-PIECE = 1 << 20  # bytes read at a time
-BEFORE, AFTER = 16 << 10, 8 << 10  # bytes kept of what is before and after a piece
+CHUNK = 1 << 20  # bytes read at a time
+BEFORE, AFTER = 16 << 10, 8 << 10  # bytes kept of what is before and after a chunk
 LONGEST = 64 << 10  # a line longer than this is read in parts
 OVERLAP = 4 << 10  # which share this much
 _ESCAPE = re.compile(rb"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,400}(?:\x07|\x1b\\)|[@-Z\\^_])")
@@ -29,18 +29,18 @@ class Block:
 def read_blocks(stream: BinaryIO) -> Iterator[Block]:
     """The log in blocks of whole lines, without color codes."""
     before, current, line = b"", b"", 1
-    for piece in _read_pieces(stream):
+    for chunk in _read_chunks(stream):
         if current:
-            yield Block(before + current + piece[:AFTER], len(before), len(before) + len(current), line)
+            yield Block(before + current + chunk[:AFTER], len(before), len(before) + len(current), line)
             line += current.count(b"\n")
             before = (before + current)[-BEFORE:]
-        current = piece
+        current = chunk
     if current:
         yield Block(before + current, len(before), len(before) + len(current), line)
 
 
-def _read_pieces(stream: BinaryIO) -> Iterator[bytes]:
-    """Pieces that end with a line; a line without end is cut, and its parts overlap."""
+def _read_chunks(stream: BinaryIO) -> Iterator[bytes]:
+    """Chunks that end with a line; a line without end is cut, and its parts overlap."""
     rest = b""
     for raw in _read_utf8(stream):
         data = rest + raw
@@ -68,7 +68,7 @@ def _read_utf8(stream: BinaryIO) -> Iterator[bytes]:
     read = getattr(stream, "read1", stream.read)
     decoder: codecs.IncrementalDecoder | None = None
     first = True
-    while raw := read(PIECE):
+    while raw := read(CHUNK):
         if first:
             name = next((name for mark, name in _WIDE if raw.startswith(mark)), None)
             decoder = codecs.getincrementaldecoder(name)("replace") if name else None

@@ -25,7 +25,11 @@ def head_of(source: Value) -> str | None:
 def is_query_off(source: Value, query: Query) -> bool:
     """Whether what is written out of a built text turns the query parameter off already."""
     built = _find_last_piece(source)
-    texts = "{}".join(piece for piece in (list_text_pieces(built) if built is not None else None) or [] if isinstance(piece, str))
+    texts = "{}".join(
+        replacement
+        for replacement in (list_text_pieces(built) if built is not None else None) or []
+        if isinstance(replacement, str)
+    )
     found = re.search(rf"[?&]{re.escape(query.key)}=([^&{{]+)", texts)
     return found is not None and found[1] not in query.on
 
@@ -36,8 +40,8 @@ def append_query(source: Value, query: Query) -> Splice | None:
     if head_of(source) not in query.schemes or not isinstance(source.module, Module) or node is None:
         return None
     module = source.module
-    joined = [piece for piece in list_text_pieces(node) or [] if piece != ""]
-    texts = [piece for piece in joined if isinstance(piece, str)]
+    joined = [replacement for replacement in list_text_pieces(node) or [] if replacement != ""]
+    texts = [replacement for replacement in joined if isinstance(replacement, str)]
     whole = "".join(texts)
     ends_in_port = len(joined) > 1 and not isinstance(joined[-1], str) and str(joined[-2]).endswith(":") and "?" not in whole
     if not joined or query.key in whole or not (isinstance(joined[-1], str) or ends_in_port):

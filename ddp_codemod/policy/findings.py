@@ -144,9 +144,9 @@ class Insertions(Struct, frozen=True, eq=False):
 
     module: Module
     node: ast.AST
-    pieces: tuple[tuple[int, int, str], ...]
+    replacements: tuple[tuple[int, int, str], ...]
     package: str = ""
-    called: tuple[tuple[int, int, str], ...] = ()  # in place of the pieces where a function gives what the marks stand for
+    called: tuple[tuple[int, int, str], ...] = ()  # instead of the replacements where a function gives what the marks stand for
 
 
 class DroppedArgument(Struct, frozen=True, eq=False):
@@ -286,4 +286,4 @@ def unreachable(context: Context, use: Use) -> Reason | None:
 
 def is_machine_dependent(change: Change) -> bool:
     """Whether a change writes what depends on the machine that runs the code."""
-    return isinstance(change, Insertions) and any(mark in text for _, _, text in change.pieces for mark in MARKS)
+    return isinstance(change, Insertions) and any(mark in text for _, _, text in change.replacements for mark in MARKS)

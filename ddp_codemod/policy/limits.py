@@ -38,7 +38,7 @@ class Limits(Bounds, frozen=True):
             if isinstance(change, NewText):
                 marked += [(change.source.module, at) for at in (change.source.place.start, change.source.place.end)]
             elif isinstance(change, Insertions):
-                marked += [(change.module, start) for start, _, _ in change.pieces]
+                marked += [(change.module, start) for start, _, _ in change.replacements]
         if any(has_ignore_comment(tree, offset, finding.rule) for tree, offset in marked):
             return None
         idents = {finding.use.surface.id, finding.rule or ""}

@@ -1,6 +1,6 @@
 """What a page needs to make patches by itself: for each file its blocks, in every combination of the edits in them.
 
-The page joins pieces and counts lines; it never has to find out what a change does.
+The page joins fragments and counts lines; it never has to find out what a change does.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ def assemble_page(mark: bytes, title: str, style: str, script: str, data: Any, l
         "DATA": _escape_json(data),
         "NOSCRIPT": noscript,
     }
-    pieces = template.split("%%")  # names and text by turns: what is put in is never looked through again
-    body = "".join(piece if at % 2 == 0 else parts[piece] for at, piece in enumerate(pieces))
+    fragments = template.split("%%")  # names and text by turns: what is put in is never looked through again
+    body = "".join(fragment if at % 2 == 0 else parts[fragment] for at, fragment in enumerate(fragments))
     return mark + body.encode("utf-8")
 
 

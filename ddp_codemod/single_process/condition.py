@@ -14,7 +14,7 @@ from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.single_process.api import Api, passed_argument
 from ddp_codemod.single_process.fstrings import start_of, text_of
 from ddp_codemod.single_process.guards import Guards
-from ddp_codemod.single_process.model import ApiCall, Piece
+from ddp_codemod.single_process.model import ApiCall, SpanEdit
 from ddp_codemod.sites.entities import Definition
 from ddp_codemod.sites.scopes import assignment_pairs, bindings, owner_scope, scope_of
 
@@ -25,7 +25,7 @@ class Condition(Struct, frozen=True):
     """A test as source text, and the imports that it needs."""
 
     text: str
-    pieces: tuple[Piece, ...] = ()
+    span_edits: tuple[SpanEdit, ...] = ()
 
 
 class Conditions:
@@ -49,7 +49,7 @@ class Conditions:
             return needed
         name = self.api.table.world_size_variable
         text = f'int({needed.text}.environ.get("{name}", "{self.api.environment[name]}")) > 1'
-        return Condition(text, needed.pieces)
+        return Condition(text, needed.span_edits)
 
     def elsewhere(self, seen: ApiCall) -> bool:
         """Whether another start cannot be put under the test of this one: its names are those of this one's function."""
@@ -71,7 +71,7 @@ class Conditions:
             return found
         available = self.api.table.available.rpartition(".")[2]
         first = f"{found.text}{available}() and " if self.api.bare else ""
-        return Condition(f"{first}{found.text}{name}()", found.pieces)
+        return Condition(f"{first}{found.text}{name}()", found.span_edits)
 
     def package(self, module: Module, node: ast.AST) -> Condition | Reason:
         """What is before ``is_initialized()`` in this file: ``dist.``, or nothing where functions of the package are imported."""
@@ -88,9 +88,9 @@ class Conditions:
         }
         if single and not self.api.bare:
             needed = self.imported(module, package, node, name)
-            return needed if isinstance(needed, Reason) else Condition(needed.text.removesuffix(name), needed.pieces)
+            return needed if isinstance(needed, Reason) else Condition(needed.text.removesuffix(name), needed.span_edits)
         needed = self.imported(module, package, node)
-        return needed if isinstance(needed, Reason) else Condition(f"{needed.text}.", needed.pieces)
+        return needed if isinstance(needed, Reason) else Condition(f"{needed.text}.", needed.span_edits)
 
     def imported(self, module: Module, package: str, node: ast.AST, name: str | None = None) -> Condition | Reason:
         """How a package is written here; the text is the name."""
@@ -101,7 +101,7 @@ class Conditions:
         if insertion is None:
             return Condition(written)
         reason = Reason.of("edit-import", Meaning.IMPORT, name=name or package)
-        return Condition(written, (Piece(module, insertion.offset, insertion.offset, insertion.text, reason),))
+        return Condition(written, (SpanEdit(module, insertion.offset, insertion.offset, insertion.text, reason),))
 
     def _find_process_count(self, start: ApiCall) -> ast.expr | None:
         """The number of processes as the start is passed it, or as a name that is read from the environment before it."""

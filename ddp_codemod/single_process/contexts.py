@@ -10,7 +10,7 @@ from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.single_process.api import Api
 from ddp_codemod.single_process.entry_rewriter import EntryRewriter
-from ddp_codemod.single_process.model import ApiCall, Piece
+from ddp_codemod.single_process.model import ApiCall, SpanEdit
 
 ENTERS = frozenset({"enter_context"})
 
@@ -30,7 +30,7 @@ def rewrite_context(work: EntryRewriter, seen: ApiCall) -> None:
     test = work.test(seen)
     if test:
         written, made = nothing
-        work.found.pieces += made
+        work.found.span_edits += made
         work.either(module, node, test, f"{written}()", Reason.of("single-context", text=last_name(node.func)))
 
 
@@ -44,7 +44,7 @@ def is_entered(module: Module, node: ast.expr) -> bool:
     return False
 
 
-def write_null_context(api: Api, module: Module, node: ast.AST) -> tuple[str, list[Piece]] | Reason:
+def write_null_context(api: Api, module: Module, node: ast.AST) -> tuple[str, list[SpanEdit]] | Reason:
     """How a file writes the context that does nothing, and the import that it needs."""
     package, _, name = api.table.nothing.rpartition(".")
     before = module.place(module.statement(node)).start
@@ -58,4 +58,4 @@ def write_null_context(api: Api, module: Module, node: ast.AST) -> tuple[str, li
     if insertion is None:
         return f"{written}.{name}", []
     reason = Reason.of("edit-import", Meaning.IMPORT, name=package)
-    return f"{written}.{name}", [Piece(module, insertion.offset, insertion.offset, insertion.text, reason)]
+    return f"{written}.{name}", [SpanEdit(module, insertion.offset, insertion.offset, insertion.text, reason)]

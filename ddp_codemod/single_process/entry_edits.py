@@ -12,7 +12,7 @@ from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Action, Applicability, Decision, Edit, Place, Reason
 from ddp_codemod.policy.limits import Limits, has_ignore_comment, has_ignore_comment_in_span
 from ddp_codemod.single_process.entry_survey import Entry
-from ddp_codemod.single_process.model import Piece, Problem
+from ddp_codemod.single_process.model import Problem, SpanEdit
 
 
 class Planned(Struct, frozen=True):
@@ -29,7 +29,9 @@ def plan_entries(entries: Iterable[Entry], fix: Fix, limits: Limits, known: Sequ
     for entry in entries:
         module = entry.start.module
         said = has_ignore_comment(module, module.place(entry.start.node).start, fix.id)
-        touched = any(has_ignore_comment_in_span(piece.module, piece.start, piece.end, fix.id) for piece in entry.pieces)
+        touched = any(
+            has_ignore_comment_in_span(span_edit.module, span_edit.start, span_edit.end, fix.id) for span_edit in entry.span_edits
+        )
         if said or touched or limits.scope.ignores_in(module.name, {fix.id}):
             ignored += 1
         else:
@@ -45,7 +47,7 @@ Key = tuple[str, int, int, str]
 def entry_decisions(entries: Iterable[Entry], fix: Fix) -> Iterator[Decision]:
     """One for the call that starts each entry, and one for each line to review."""
     for entry in entries:
-        action = Action.REVIEW if entry.problems else Action.EDIT if entry.pieces else Action.KEEP
+        action = Action.REVIEW if entry.problems else Action.EDIT if entry.span_edits else Action.KEEP
         place = entry.start.module.place(entry.start.node)
         made = Decision(
             place, place, entry.start.name, "", entry.start.module.text(entry.start.node.func), (), (), action,
@@ -69,11 +71,11 @@ def entry_applicability(entry: Entry, fix: Fix) -> Applicability:
 def entry_edits(entries: Iterable[Entry], fix: Fix, first_group: int) -> list[Edit]:
     """The edits; one that several entries need is made once and belongs to all of them."""
     made: dict[Key, Edit] = {}
-    for group, entry in enumerate((entry for entry in entries if entry.pieces and not entry.problems), first_group):
+    for group, entry in enumerate((entry for entry in entries if entry.span_edits and not entry.problems), first_group):
         how = entry_applicability(entry, fix)
-        for piece in _merge_imports(entry.pieces):
-            lead = piece.anchor is not None and piece.anchor == entry.start.module.place(entry.start.node).start
-            edit = _make_edit(piece, fix, how, group, entry.reason if lead else piece.reason)
+        for span_edit in _merge_imports(entry.span_edits):
+            lead = span_edit.anchor is not None and span_edit.anchor == entry.start.module.place(entry.start.node).start
+            edit = _make_edit(span_edit, fix, how, group, entry.reason if lead else span_edit.reason)
             key = (edit.name, edit.start, edit.end, edit.after or str(edit.recipe))
             known = made.get(key)
             if known is None:
@@ -86,15 +88,15 @@ def entry_edits(entries: Iterable[Entry], fix: Fix, first_group: int) -> list[Ed
     return list(made.values())
 
 
-def _merge_imports(pieces: Iterable[Piece]) -> list[Piece]:
-    """The pieces, with the names that one file imports from one module on one line."""
-    found: dict[object, Piece] = {}
+def _merge_imports(span_edits: Iterable[SpanEdit]) -> list[SpanEdit]:
+    """The edits, with the names that one file imports from one module on one line."""
+    found: dict[object, SpanEdit] = {}
     names: dict[object, set[str]] = {}
-    for piece in pieces:
-        head, middle, name = (piece.after or "").strip().partition(" import ")
-        joins = piece.reason.means is Meaning.IMPORT and bool(middle)
-        key: object = (piece.module.name, piece.start, head) if joins else id(piece)
-        found.setdefault(key, piece)
+    for span_edit in span_edits:
+        head, middle, name = (span_edit.after or "").strip().partition(" import ")
+        joins = span_edit.reason.means is Meaning.IMPORT and bool(middle)
+        key: object = (span_edit.module.name, span_edit.start, head) if joins else id(span_edit)
+        found.setdefault(key, span_edit)
         if joins:
             names.setdefault(key, set()).add(name)
     for key, wanted in names.items():
@@ -105,8 +107,19 @@ def _merge_imports(pieces: Iterable[Piece]) -> list[Piece]:
     return list(found.values())
 
 
-def _make_edit(piece: Piece, fix: Fix, how: Applicability, group: int, reason: Reason) -> Edit:
-    return Edit(piece.module.name, piece.start, piece.end, piece.after, fix.id, how, reason, group, piece.recipe, piece.anchor)
+def _make_edit(span_edit: SpanEdit, fix: Fix, how: Applicability, group: int, reason: Reason) -> Edit:
+    return Edit(
+        span_edit.module.name,
+        span_edit.start,
+        span_edit.end,
+        span_edit.after,
+        fix.id,
+        how,
+        reason,
+        group,
+        span_edit.recipe,
+        span_edit.anchor,
+    )
 
 
 def _place_of(one: Problem) -> Place:

@@ -12,7 +12,7 @@ from ddp_codemod.single_process.condition import Condition, Conditions
 from ddp_codemod.single_process.fstrings import place_of
 from ddp_codemod.single_process.guarded_statements import GuardedStatement
 from ddp_codemod.single_process.guards import Guards
-from ddp_codemod.single_process.model import ApiCall, EntryRewrite, Piece, Problem
+from ddp_codemod.single_process.model import ApiCall, EntryRewrite, Problem, SpanEdit
 from ddp_codemod.single_process.wrapped_models import WrappedModels
 from ddp_codemod.sites.scopes import bindings, scope_of
 
@@ -39,7 +39,7 @@ class EntryRewriter:
         if isinstance(made, Reason):
             self.found.problems.append(Problem(seen.module, seen.node, made))
             return ""
-        self.found.pieces += made.pieces
+        self.found.span_edits += made.span_edits
         return made.text
 
     def refused(self, seen: ApiCall) -> bool:
@@ -87,7 +87,7 @@ class EntryRewriter:
 
     def insert(self, module: Module, at: int, text: str, reason: Reason) -> None:
         """Put text in."""
-        self.found.pieces.append(Piece(module, at, at, text, reason))
+        self.found.span_edits.append(SpanEdit(module, at, at, text, reason))
 
 
 def stands_bare(module: Module, node: ast.expr) -> bool:

@@ -35,7 +35,7 @@ from ddp_codemod.single_process.guards import Guards
 from ddp_codemod.single_process.launcher_attributes import default_launcher_attributes
 from ddp_codemod.single_process.launcher_variables import default_launcher_variables
 from ddp_codemod.single_process.missing_package import MissingPackage
-from ddp_codemod.single_process.model import ApiCall, EntryRewrite, Piece, Problem
+from ddp_codemod.single_process.model import ApiCall, EntryRewrite, Problem, SpanEdit
 from ddp_codemod.single_process.model_uses import ModelUses
 from ddp_codemod.single_process.name_uses import NameUses
 from ddp_codemod.single_process.partial_guards import complete_partial_guard
@@ -50,11 +50,11 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Entry(Struct, frozen=True, eq=False):
-    """A call that makes a group, and what becomes of it: kept (``reason``), for review (``problems``), or edited (``pieces``)."""
+    """A call that makes a group, and what becomes of it: kept (``reason``), for review (``problems``), or edited (``span_edits``)."""
 
     start: ApiCall
     reason: Reason
-    pieces: tuple[Piece, ...] = ()
+    span_edits: tuple[SpanEdit, ...] = ()
     problems: tuple[Problem, ...] = ()
     unseen: tuple[Problem, ...] = ()
 
@@ -136,7 +136,7 @@ class EntrySurvey:
                 return Entry(start, explain_problems(problems), problems=problems)
             if given:
                 rest = rest or EntryRewrite()
-                rest.pieces += (one for one in given if isinstance(one, Piece))
+                rest.span_edits += (one for one in given if isinstance(one, SpanEdit))
             if rest is not None and not self._find_protected_files(rest):
                 return self._make_partial_entry(start, rest, said, only=len(given))
             return (
@@ -146,7 +146,7 @@ class EntrySurvey:
             )
         return self._plan_entry(start, decided, collected, guards, programs)
 
-    def _decide_strategy(self, start: ApiCall) -> list[Piece] | Problem | Reason:
+    def _decide_strategy(self, start: ApiCall) -> list[SpanEdit] | Problem | Reason:
         """What becomes of the option of a trainer that starts processes itself."""
         if start.call.role != "strategy":
             return []
@@ -182,7 +182,7 @@ class EntrySurvey:
     def _plan_entry(
         self,
         start: ApiCall,
-        decided: list[Piece] | Problem,
+        decided: list[SpanEdit] | Problem,
         collected: Collected,
         guards: Guards,
         programs: Programs,
@@ -191,34 +191,38 @@ class EntrySurvey:
         found.unseen += [Problem(one, one.tree, Reason.of("single-loaded", text=one.name)) for one in programs.loaded]
         if isinstance(decided, Problem):
             return Entry(start, explain_problems([decided]), problems=(decided,))
-        found.pieces += decided
+        found.span_edits += decided
         wrapped = WrappedModels(self.api, parts if collected.role("wrap") else [])
         conditions = Conditions(self.api, guards, start if start.call.role == "start" else None)
         work = EntryRewriter(self.api, conditions, guards, collected, wrapped)
         rest = ModelUses(self.api, guards, wrapped, _find_unreached(collected, parts)).run()
-        found.pieces += rest.pieces  # what nothing calls now may be called again
+        found.span_edits += rest.span_edits  # what nothing calls now may be called again
         for made in (rewrite_entry(work), ModelUses(self.api, guards, wrapped, parts if collected.role("wrap") else []).run()):
-            found.pieces += made.pieces
+            found.span_edits += made.span_edits
             found.problems += made.problems
             found.unseen += made.unseen
         if self.api.bare:
             made = MissingPackage(self.api, conditions, AvailabilityTests(self.api, guards, None), True).run(parts)
-            known = {(one.module.name, one.start) for one in found.pieces if one.recipe is not None}
-            found.pieces += [one for one in made.pieces if one.recipe is None or (one.module.name, one.start) not in known]
+            known = {(one.module.name, one.start) for one in found.span_edits if one.recipe is not None}
+            found.span_edits += [
+                one for one in made.span_edits if one.recipe is None or (one.module.name, one.start) not in known
+            ]
             found.problems += made.problems
         found.unseen += collected.outside
         may = (one for one in collected.asking if one.kind == "may" and not guards.guarded(one.module, one.node))
         found.unseen += [Problem(one.module, one.node, Reason.of("single-may", text=one.text)) for one in may]
         if start.call.role == "start":
-            found.pieces += default_launcher_variables(self.api, parts)
+            found.span_edits += default_launcher_variables(self.api, parts)
         if collected.unseen:
             self._check_loaded_by_name(start, parts, found)
         found.problems += self._find_protected_files(found)
         if found.problems:
             problems = tuple({place_of(one.module, one.node): one for one in found.problems}.values())
             return Entry(start, explain_problems(problems), problems=problems)
-        pieces = tuple(found.pieces)
-        return Entry(start, self._explain_edit(start, conditions, pieces, found.unseen), pieces, unseen=tuple(found.unseen))
+        span_edits = tuple(found.span_edits)
+        return Entry(
+            start, self._explain_edit(start, conditions, span_edits, found.unseen), span_edits, unseen=tuple(found.unseen)
+        )
 
     def _plan_guarded_entry(self, start: ApiCall, kept: Reason, guards: Guards, parts: list[tuple[Module, ast.AST]]) -> Entry:
         """An entry that makes its group for several processes only: what fails before that where torch lacks the package."""
@@ -229,21 +233,21 @@ class EntrySurvey:
         if found.problems:
             problems = tuple({place_of(one.module, one.node): one for one in found.problems}.values())
             return Entry(start, explain_problems(problems), problems=problems)
-        if not found.pieces:
+        if not found.span_edits:
             return Entry(start, kept)
-        lines = {(piece.module.name, piece.module.source.position(piece.start)[0]) for piece in found.pieces}
+        lines = {(span_edit.module.name, span_edit.module.source.position(span_edit.start)[0]) for span_edit in found.span_edits}
         said = {name: value for name, value in kept.args if name in ("test", "at")}
-        return Entry(start, Reason.of("single-bare-kept", lines=str(len(lines)), **said), tuple(found.pieces))
+        return Entry(start, Reason.of("single-bare-kept", lines=str(len(lines)), **said), tuple(found.span_edits))
 
     def _make_partial_entry(self, start: ApiCall, found: EntryRewrite, said: dict[str, str], only: int) -> Entry:
-        lines = {(piece.module.name, piece.module.source.position(piece.start)[0]) for piece in found.pieces}
-        key = "single-attributes" if only == len(found.pieces) else "single-half"
+        lines = {(span_edit.module.name, span_edit.module.source.position(span_edit.start)[0]) for span_edit in found.span_edits}
+        key = "single-attributes" if only == len(found.span_edits) else "single-half"
         reason = Reason.of(key, lines=str(len(lines)), **said)
-        return Entry(start, reason, tuple(found.pieces), unseen=tuple(found.unseen))
+        return Entry(start, reason, tuple(found.span_edits), unseen=tuple(found.unseen))
 
     def _find_protected_files(self, found: EntryRewrite) -> list[Problem]:
         """The files that the run may not change."""
-        barred = ((one.module, self.limits.bar(one.module.name, self.fix.id, f"{one.module.name}:1")) for one in found.pieces)
+        barred = ((one.module, self.limits.bar(one.module.name, self.fix.id, f"{one.module.name}:1")) for one in found.span_edits)
         return [Problem(module, module.tree, reason) for module, reason in barred if reason is not None]
 
     def _check_loaded_by_name(self, start: ApiCall, parts: list[tuple[Module, ast.AST]], found: EntryRewrite) -> None:
@@ -265,11 +269,13 @@ class EntrySurvey:
             )
             found.unseen += [Problem(one.module, one.node, one.reason) for one in made.problems]
             if not made.problems:
-                found.pieces += made.pieces
+                found.span_edits += made.span_edits
 
-    def _explain_edit(self, start: ApiCall, conditions: Conditions, pieces: tuple[Piece, ...], unseen: list[Problem]) -> Reason:
-        files = len({piece.module.name for piece in pieces})
-        lines = {(piece.module.name, piece.module.source.position(piece.start)[0]) for piece in pieces}
+    def _explain_edit(
+        self, start: ApiCall, conditions: Conditions, span_edits: tuple[SpanEdit, ...], unseen: list[Problem]
+    ) -> Reason:
+        files = len({span_edit.module.name for span_edit in span_edits})
+        lines = {(span_edit.module.name, span_edit.module.source.position(span_edit.start)[0]) for span_edit in span_edits}
         counts = {"lines": str(len(lines)), "files": str(files)}
         if not unseen:
             return Reason.of("single-edit", **counts)

@@ -9,7 +9,7 @@ from msgspec import Struct
 from ddp_codemod.edits.recipes.guard_statements import can_indent
 from ddp_codemod.model import Reason, Recipe
 from ddp_codemod.parse.python import Module
-from ddp_codemod.single_process.model import Piece, Problem
+from ddp_codemod.single_process.model import Problem, SpanEdit
 
 
 class GuardedStatement(Struct, frozen=True, eq=False):
@@ -40,9 +40,9 @@ def check_statement(module: Module, statement: ast.stmt) -> Problem | None:
     return None
 
 
-def write_guards(wanted: list[GuardedStatement]) -> list[Piece]:
+def write_guards(wanted: list[GuardedStatement]) -> list[SpanEdit]:
     """The edits: neighbours with the same test share one ``if``."""
-    made: list[Piece] = []
+    made: list[SpanEdit] = []
     wanted = sorted(wanted, key=lambda one: (one.module.name, one.module.place(one.statement).start))
     while wanted:
         run = [wanted.pop(0)]
@@ -73,7 +73,7 @@ def _can_share_guard(one: GuardedStatement, other: GuardedStatement) -> bool:
     return False
 
 
-def _write_guard(run: list[GuardedStatement]) -> Piece:
+def _write_guard(run: list[GuardedStatement]) -> SpanEdit:
     module, first = run[0].module, run[0]
     start, end = module.place(first.statement).start, module.place(run[-1].statement).end
     base = module.source.text[module.source.line_span(start)[0] : start]
@@ -87,7 +87,7 @@ def _write_guard(run: list[GuardedStatement]) -> Piece:
     if first.wrap:
         args["wrap"] = "yes"
     recipe = Recipe("guard-statements", tuple(args.items()))
-    return Piece(module, start, end, None, first.reason, recipe, module.place(first.anchor).start)
+    return SpanEdit(module, start, end, None, first.reason, recipe, module.place(first.anchor).start)
 
 
 def _indent_unit(module: Module, statement: ast.stmt, base: str) -> str:

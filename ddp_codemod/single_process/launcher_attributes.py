@@ -11,7 +11,7 @@ from ddp_codemod.single_process.api import Api
 from ddp_codemod.single_process.enclosing_tests import LEAVES
 from ddp_codemod.single_process.existing_guards import ExistingGuards
 from ddp_codemod.single_process.guards import Guards
-from ddp_codemod.single_process.model import ApiCall, Piece, Problem
+from ddp_codemod.single_process.model import ApiCall, Problem, SpanEdit
 from ddp_codemod.single_process.object_exposure import always_runs, is_exposed
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -21,7 +21,7 @@ _Parts = Iterable[tuple[Module, ast.AST]]
 
 def default_launcher_attributes(
     api: Api, guards: Guards, history: ExistingGuards, start: ApiCall, parts: _Parts
-) -> list[Piece | Problem]:
+) -> list[SpanEdit | Problem]:
     """``args.rank = 0`` in the last branch of the function that makes the group, where its other branches read it from the environment.
 
     Only what nothing else of the program declares, sets or asks for by name, and what code outside that runs without a group reads.
@@ -29,7 +29,7 @@ def default_launcher_attributes(
     """
     module = start.module
     function = next((at for at in module.ancestors(start.node) if isinstance(at, _FUNCTIONS)), None)
-    found: list[Piece | Problem] = []
+    found: list[SpanEdit | Problem] = []
     for node in function.body if function is not None else ():
         if isinstance(node, ast.If):
             branches, last = _split_branches(node)
@@ -45,7 +45,7 @@ def default_launcher_attributes(
                 elif read:
                     at = module.place(last[-1]).start
                     written = f'{holder}.{name} = getattr({holder}, "{name}", {value})'
-                    found.append(Piece(module, at, at, f"{written}\n{' ' * last[-1].col_offset}", said))
+                    found.append(SpanEdit(module, at, at, f"{written}\n{' ' * last[-1].col_offset}", said))
     return found
 
 

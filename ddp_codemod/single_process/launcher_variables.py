@@ -10,10 +10,10 @@ from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.single_process.api import Api
 from ddp_codemod.single_process.enclosing_tests import enclosing_tests
 from ddp_codemod.single_process.fstrings import fstring_of
-from ddp_codemod.single_process.model import Piece
+from ddp_codemod.single_process.model import SpanEdit
 
 
-def default_launcher_variables(api: Api, parts: Iterable[tuple[Module, ast.AST]]) -> Iterator[Piece]:
+def default_launcher_variables(api: Api, parts: Iterable[tuple[Module, ast.AST]]) -> Iterator[SpanEdit]:
     """``os.environ["LOCAL_RANK"]`` becomes ``os.environ.get("LOCAL_RANK", "0")``, but where the code expects that it may fail."""
     for module, part in parts:
         for node in walk(part):
@@ -26,7 +26,7 @@ def default_launcher_variables(api: Api, parts: Iterable[tuple[Module, ast.AST]]
                 ):
                     place = module.place(node)
                     after = f"{module.text(node.value)}.get({module.text(node.slice)}, {_quote_like(module, node.slice, api.environment[name])})"
-                    yield Piece(
+                    yield SpanEdit(
                         module,
                         place.start,
                         place.end,
@@ -41,7 +41,9 @@ def default_launcher_variables(api: Api, parts: Iterable[tuple[Module, ast.AST]]
                     if number and not _is_expected_missing(module, node, name) and fstring_of(module, node) is None:
                         end = module.place(node.args[0]).end
                         after = f", {_quote_like(module, node.args[0], api.environment[name])}"
-                        yield Piece(module, end, end, after, Reason.of("single-variable", name=name, value=api.environment[name]))
+                        yield SpanEdit(
+                            module, end, end, after, Reason.of("single-variable", name=name, value=api.environment[name])
+                        )
 
 
 def _constant_text(node: ast.expr) -> str:

@@ -15,7 +15,7 @@ from ddp_codemod.single_process.condition import Condition, Conditions
 from ddp_codemod.single_process.entry_rewriter import stands_bare
 from ddp_codemod.single_process.fstrings import start_of, text_of
 from ddp_codemod.single_process.guarded_statements import GuardedStatement, check_statement, write_guards
-from ddp_codemod.single_process.model import EntryRewrite, Piece, Problem
+from ddp_codemod.single_process.model import EntryRewrite, Problem, SpanEdit
 from ddp_codemod.single_process.reachability import DEFS, Def, imports_of
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -37,7 +37,7 @@ class MissingPackage:
         self._guarded: list[GuardedStatement] = []
 
     def run(self, parts: Iterable[tuple[Module, ast.AST]]) -> EntryRewrite:
-        """All pieces and problems in the code of an entry."""
+        """All edits and problems in the code of an entry."""
         parts = list(parts)
         for module, part in (*parts, *_find_evaluated_nodes(parts)):
             if self.api.candidate(module.source.text.encode("utf-8", "replace")):
@@ -51,7 +51,7 @@ class MissingPackage:
         for problem in filter(None, (check_statement(one.module, one.statement) for one in self._guarded)):
             self.found.problems.append(problem)
         if not self.found.problems:
-            self.found.pieces += write_guards(self._guarded)
+            self.found.span_edits += write_guards(self._guarded)
         return self.found
 
     def _is_missing(self, name: str) -> bool:
@@ -77,7 +77,7 @@ class MissingPackage:
         if isinstance(asked, Reason):
             self.found.problems.append(Problem(module, node, asked))
             return
-        self.found.pieces += asked.pieces
+        self.found.span_edits += asked.span_edits
         reason = Reason.of("single-bare-import", name=", ".join(name.rpartition(".")[2] for name in missing))
         self._guarded.append(GuardedStatement(module, node, asked.text, node, reason))
 
@@ -102,7 +102,7 @@ class MissingPackage:
             return
         place = module.place(around)
         first, last = module.source.line_span(place.start)[0], module.source.line_span(place.end)[1]
-        self.found.pieces.append(Piece(module, first, last, "", Reason.of("single-bare-refusal")))
+        self.found.span_edits.append(SpanEdit(module, first, last, "", Reason.of("single-bare-refusal")))
 
     def _find_suites(self, node: ast.AST | None) -> list[list[ast.AST]]:
         found = (getattr(node, name, None) for name in ("body", "orelse", "finalbody"))
@@ -179,14 +179,16 @@ class MissingPackage:
         if isinstance(asked, Reason):
             self.found.problems.append(Problem(module, node, asked))
             return
-        self.found.pieces += asked.pieces
+        self.found.span_edits += asked.span_edits
         reason = Reason.of("single-bare-question", name=last_name(node))
         place, parent = module.place(call), module.parents.get(call)
         bare = isinstance(parent, (ast.If, ast.While, ast.Assert)) or stands_bare(module, call)
         bare |= isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.And)
-        self.found.pieces.append(Piece(module, place.start, place.start, f"{'' if bare else '('}{asked.text} and ", reason))
+        self.found.span_edits.append(
+            SpanEdit(module, place.start, place.start, f"{'' if bare else '('}{asked.text} and ", reason)
+        )
         if not bare:
-            self.found.pieces.append(Piece(module, place.end, place.end, ")", reason))
+            self.found.span_edits.append(SpanEdit(module, place.end, place.end, ")", reason))
 
     def _default(self, module: Module, node: ast.Name | ast.Attribute, default: ast.expr) -> None:
         """``op=dist.ReduceOp.SUM`` becomes ``op=dist.ReduceOp.SUM if dist.is_available() else None``."""
@@ -194,10 +196,10 @@ class MissingPackage:
         if isinstance(asked, Reason):
             self.found.problems.append(Problem(module, node, asked))
             return
-        self.found.pieces += asked.pieces
+        self.found.span_edits += asked.span_edits
         end, reason = module.place(default).end, Reason.of("single-bare-default", name=last_name(node))
-        if not any((one.module, one.start) == (module, end) for one in self.found.pieces):
-            self.found.pieces.append(Piece(module, end, end, f" if {asked.text} else None", reason))
+        if not any((one.module, one.start) == (module, end) for one in self.found.span_edits):
+            self.found.span_edits.append(SpanEdit(module, end, end, f" if {asked.text} else None", reason))
 
     def _write_availability_test(self, module: Module, node: ast.AST) -> Condition | Reason:
         """``is_available()`` as a file writes it."""
@@ -214,7 +216,7 @@ class MissingPackage:
             if written is not None:
                 return Condition(f"{written}{inner}.{name}()")
         needed = self.conditions.imported(module, package, node)
-        return needed if isinstance(needed, Reason) else Condition(f"{needed.text}.{name}()", needed.pieces)
+        return needed if isinstance(needed, Reason) else Condition(f"{needed.text}.{name}()", needed.span_edits)
 
     def _note_problem(self, module: Module, node: ast.AST, name: str) -> None:
         self.found.problems.append(Problem(module, node, Reason.of("single-bare", Meaning.CONDITION, name=name)))

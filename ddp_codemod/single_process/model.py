@@ -1,4 +1,4 @@
-"""The types of this stage: what was seen in an entry, what becomes of it, and the pieces of its edit."""
+"""The types of this stage: what was seen in an entry, what becomes of it, and the edits of its spans."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Problem(Struct, frozen=True, eq=False):
     reason: Reason
 
 
-class Piece(Struct, frozen=True, eq=False):
+class SpanEdit(Struct, frozen=True, eq=False):
     """One edit of an entry: new text for a span, or a recipe that makes it."""
 
     module: Module
@@ -41,8 +41,8 @@ class Piece(Struct, frozen=True, eq=False):
 
 
 class EntryRewrite(Struct, eq=False):
-    """What an entry comes to: pieces of an edit, what stops it, and what could not be seen."""
+    """What an entry comes to: edits of spans, what stops it, and what could not be seen."""
 
-    pieces: list[Piece] = field(default_factory=list)
+    span_edits: list[SpanEdit] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     unseen: list[Problem] = field(default_factory=list)

@@ -12,7 +12,7 @@ from ddp_codemod.single_process.api import Api
 from ddp_codemod.single_process.contexts import is_entered, write_null_context
 from ddp_codemod.single_process.enclosing_tests import enclosing_tests
 from ddp_codemod.single_process.guards import Guards
-from ddp_codemod.single_process.model import EntryRewrite, Piece, Problem
+from ddp_codemod.single_process.model import EntryRewrite, Problem, SpanEdit
 from ddp_codemod.single_process.wrapped_models import INNER, WrappedModels
 from ddp_codemod.sites.entities import Variable
 from ddp_codemod.sites.scopes import SELF
@@ -45,7 +45,7 @@ class ModelUses:
         self.found = EntryRewrite()
 
     def run(self) -> EntryRewrite:
-        """Pieces and problems of all parts."""
+        """Edits and problems of all parts."""
         for module, part in self.parts:
             for node in walk(part):
                 if isinstance(node, ast.Attribute):
@@ -76,7 +76,7 @@ class ModelUses:
         place = module.place(node)
         quote = "'" if module.source.text.count("'") > module.source.text.count('"') else '"'
         after = f"getattr({text}, {quote}{INNER}{quote}, {text})"
-        self.found.pieces.append(Piece(module, place.start, place.end, after, Reason.of("single-module", text=text)))
+        self.found.span_edits.append(SpanEdit(module, place.start, place.end, after, Reason.of("single-module", text=text)))
 
     def _is_other(self, module: Module, node: ast.Attribute) -> bool:
         """Whether the attribute surely is of something else: an import, a class, or an object that has it by its own class."""
@@ -143,12 +143,12 @@ class ModelUses:
                 return
             bare, end = isinstance(module.parents.get(call), ast.withitem), module.place(call).end
             test = f" if hasattr({net}, {quote}{node.attr}{quote}) else {written}()"
-            self.found.pieces += [*made, Piece(module, end, end, test if bare else f"{test})", reason)]
+            self.found.span_edits += [*made, SpanEdit(module, end, end, test if bare else f"{test})", reason)]
             if not bare:
-                self.found.pieces.append(Piece(module, place.start, place.start, "(", reason))
+                self.found.span_edits.append(SpanEdit(module, place.start, place.start, "(", reason))
             return
         after = f"getattr({net}, {quote}{node.attr}{quote}, {written})"
-        self.found.pieces += [*made, Piece(module, place.start, place.end, after, reason)]
+        self.found.span_edits += [*made, SpanEdit(module, place.start, place.end, after, reason)]
 
     def _rewrite_state_keys(self, module: Module, node: ast.Attribute) -> None:
         """The keys of a wrapped model start with the attribute's name; they stay so without the wrapping."""
@@ -169,7 +169,7 @@ class ModelUses:
             place = module.place(call)
             value = f'"" if hasattr({text}, "{INNER}") else "{INNER}."'
             recipe = Recipe("add-keyword", (("name", "prefix"), ("value", value)))
-            self.found.pieces.append(Piece(module, place.start, place.end, None, reason, recipe))
+            self.found.span_edits.append(SpanEdit(module, place.start, place.end, None, reason, recipe))
             return
         place = module.place(net)
         package, _, name = self.api.table.holder.rpartition(".")
@@ -180,7 +180,7 @@ class ModelUses:
             self._note_problem(module, node, "single-state", text=module.text(node))
             return
         after = f'({text} if hasattr({text}, "{INNER}") else {holder}({{"{INNER}": {text}}}))'
-        self.found.pieces.append(Piece(module, place.start, place.end, after, reason))
+        self.found.span_edits.append(SpanEdit(module, place.start, place.end, after, reason))
 
     def _is_other_branch(self, module: Module, node: ast.AST, net: ast.expr) -> bool:
         """Whether this runs instead of a use of the inner model, so that the model is not wrapped here."""

@@ -50,8 +50,8 @@ def complete_partial_guard(
     uses = ModelUses(guards.api, guards, wrapped, parts if wraps else []).run()
     may = [Problem(one.module, one.node, Reason.of("single-may", text=one.text)) for one in asking if one.kind == "may"]
     unseen = [*made.unseen, *uses.unseen, *collected.unseen, *collected.outside, *may]
-    found = EntryRewrite([*made.pieces, *uses.pieces], unseen=unseen)
-    return found if found.pieces and not made.problems and not uses.problems else None
+    found = EntryRewrite([*made.span_edits, *uses.span_edits], unseen=unseen)
+    return found if found.span_edits and not made.problems and not uses.problems else None
 
 
 def _is_counted(seen: ApiCall) -> bool:

@@ -10,7 +10,7 @@ from ddp_codemod.single_process.api import passed_argument
 from ddp_codemod.single_process.condition import write_several_test
 from ddp_codemod.single_process.entry_rewriter import EntryRewriter
 from ddp_codemod.single_process.guarded_statements import GuardedStatement
-from ddp_codemod.single_process.model import ApiCall, Piece
+from ddp_codemod.single_process.model import ApiCall, SpanEdit
 
 
 def rewrite_launch(work: EntryRewriter, seen: ApiCall) -> None:
@@ -26,7 +26,7 @@ def rewrite_launch(work: EntryRewriter, seen: ApiCall) -> None:
     call = _write_direct_call(work, seen, function, handed)
     if number is None or isinstance(number, ast.Constant):
         place = module.place(node)
-        work.found.pieces.append(Piece(module, place.start, place.end, call, Reason.of("single-launch", text=call)))
+        work.found.span_edits.append(SpanEdit(module, place.start, place.end, call, Reason.of("single-launch", text=call)))
         return
     test = write_several_test(module, number)
     if not test:

@@ -20,7 +20,7 @@ from ddp_codemod.single_process.wrap_calls import rewrite_wrap
 
 
 def rewrite_entry(work: EntryRewriter) -> EntryRewrite:
-    """All pieces and problems."""
+    """All edits and problems."""
     for one in work.collected.unknown:
         if not work.guards.guarded(one.module, one.node):
             work.found.problems.append(one)
@@ -42,7 +42,7 @@ def rewrite_entry(work: EntryRewriter) -> EntryRewrite:
     for problem in filter(None, (guarded_statements.check_statement(one.module, one.statement) for one in work.guarded)):
         work.found.problems.append(problem)
     if not work.found.problems:
-        work.found.pieces += guarded_statements.write_guards(work.guarded)
+        work.found.span_edits += guarded_statements.write_guards(work.guarded)
     return work.found
 
 

@@ -10,7 +10,7 @@ from ddp_codemod.model import Reason, Recipe
 from ddp_codemod.single_process.api import passed_argument
 from ddp_codemod.single_process.condition import Condition
 from ddp_codemod.single_process.entry_rewriter import EntryRewriter
-from ddp_codemod.single_process.model import ApiCall, Piece
+from ddp_codemod.single_process.model import ApiCall, SpanEdit
 from ddp_codemod.sites.entities import Definition
 from ddp_codemod.sites.scopes import bindings, owner_scope, scope_of
 
@@ -31,7 +31,7 @@ def rewrite_sampler(work: EntryRewriter, seen: ApiCall) -> None:
             place = seen.module.place(seen.node)
             recipe = Recipe("add-keyword", (("name", argument.name), ("value", text)))
             reason = Reason.of("single-sampler", name=argument.name)
-            work.found.pieces.append(Piece(seen.module, place.start, place.end, None, reason, recipe))
+            work.found.span_edits.append(SpanEdit(seen.module, place.start, place.end, None, reason, recipe))
 
 
 def _find_asked_parameters(seen: ApiCall) -> list[Argument]:
@@ -63,7 +63,7 @@ def _write_value(work: EntryRewriter, seen: ApiCall, value: str) -> str:
     """The number of processes, or the rank, as an expression that needs no group."""
     module, node = seen.module, seen.node
     test = work.conditions.at(module, node)
-    if value == "1" and isinstance(test, Condition) and test.text.endswith(" > 1") and not test.pieces:
+    if value == "1" and isinstance(test, Condition) and test.text.endswith(" > 1") and not test.span_edits:
         name = test.text.removesuffix(" > 1")
         if name.replace(".", "_").isidentifier():
             return name

@@ -6,7 +6,7 @@ import ast
 
 from ddp_codemod.model import Reason
 from ddp_codemod.single_process.entry_rewriter import EntryRewriter
-from ddp_codemod.single_process.model import Piece, Problem
+from ddp_codemod.single_process.model import Problem, SpanEdit
 
 
 def rewrite_switches(work: EntryRewriter) -> None:
@@ -22,10 +22,10 @@ def rewrite_switches(work: EntryRewriter) -> None:
             work.found.problems.append(Problem(module, value, made))
             continue
         reason = Reason.of("single-flag", text=asking.text)
-        work.found.pieces += made.pieces
+        work.found.span_edits += made.span_edits
         place = module.place(value)
         if isinstance(value, ast.Constant):
-            work.found.pieces.append(Piece(module, place.start, place.end, made.text, reason))
+            work.found.span_edits.append(SpanEdit(module, place.start, place.end, made.text, reason))
         elif isinstance(value, (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Compare)):
             work.insert(module, place.end, f" and {made.text}", reason)
         else:

@@ -11,7 +11,7 @@ from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.single_process.api import Api, passed_argument
-from ddp_codemod.single_process.model import ApiCall, Piece, Problem
+from ddp_codemod.single_process.model import ApiCall, Problem, SpanEdit
 from ddp_codemod.sites.scopes import bindings, owner_scope, scope_of
 
 
@@ -21,8 +21,8 @@ class Strategies:
     def __init__(self, api: Api, facts: Facts) -> None:
         self.api, self.facts = api, facts
 
-    def decide(self, seen: ApiCall) -> list[Piece] | Problem | Reason:
-        """The pieces; a line for review; or why the trainer stays."""
+    def decide(self, seen: ApiCall) -> list[SpanEdit] | Problem | Reason:
+        """The edits; a line for review; or why the trainer stays."""
         module = seen.module
         option = passed_argument(seen.node, seen.call.strategy)
         if option is None:
@@ -82,13 +82,13 @@ class Strategies:
             return self.api.strategy(value.value) and None
         return None
 
-    def _replace_value(self, module: Module, held: ast.expr, inside: ast.expr, automatic: str, reason: Reason) -> list[Piece]:
+    def _replace_value(self, module: Module, held: ast.expr, inside: ast.expr, automatic: str, reason: Reason) -> list[SpanEdit]:
         place = module.place(held if held is not inside else inside)
-        return [Piece(module, place.start, place.end, automatic, reason)]
+        return [SpanEdit(module, place.start, place.end, automatic, reason)]
 
     def _write_conditional(
         self, module: Module, held: ast.expr, inside: ast.expr, automatic: str, reason: Reason
-    ) -> list[Piece] | Problem:
+    ) -> list[SpanEdit] | Problem:
         package, _, name = self.api.table.counted.rpartition(".")
         top, _, rest = package.partition(".")
         needed = add_import(module.source, module.tree, top, None, before=module.place(module.statement(inside)).start)
@@ -98,7 +98,7 @@ class Strategies:
         written, made = f"{written}.{rest}", []
         if insertion is not None:
             made.append(
-                Piece(
+                SpanEdit(
                     module, insertion.offset, insertion.offset, insertion.text, Reason.of("edit-import", Meaning.IMPORT, name=top)
                 )
             )
@@ -115,12 +115,12 @@ class Strategies:
             if isinstance(held.test, ast.BoolOp) and isinstance(held.test.op, ast.Or):
                 return [
                     *made,
-                    Piece(module, place.start, place.start, "(", reason),
-                    Piece(module, place.end, place.end, f") and {test}", reason),
+                    SpanEdit(module, place.start, place.start, "(", reason),
+                    SpanEdit(module, place.end, place.end, f") and {test}", reason),
                 ]
-            return [*made, Piece(module, place.end, place.end, f" and {test}", reason)]
+            return [*made, SpanEdit(module, place.end, place.end, f" and {test}", reason)]
         end = module.place(inside).end
-        return [*made, Piece(module, end, end, f" if {test} else {automatic}", reason)]
+        return [*made, SpanEdit(module, end, end, f" if {test} else {automatic}", reason)]
 
 
 def _means_more(seen: ApiCall, inside: ast.expr) -> bool:

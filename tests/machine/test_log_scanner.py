@@ -168,7 +168,7 @@ def test_where_a_pipe_is_cut_makes_no_difference(sizes: list[int], lead: int) ->
 
 
 def test_an_error_across_pieces_and_in_a_line_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logs, "PIECE", 64)
+    monkeypatch.setattr(logs, "CHUNK", 64)
     assert ids("x" * 200_000 + NO_NCCL + "y" * 100_000) == ["nccl-not-built-in"]
 
 
