@@ -143,8 +143,8 @@ def portable_edits(style: Style, finding: Finding, change: Change, make: Make, i
     if isinstance(change, Translation):
         return _make_translation_edits(entry, change, make, imported)
     if isinstance(change, NewKeyword):
-        omitted = next((one.omitted_value for one in finding.use.surface.parameters if one.name == change.keyword), None)
-        old = f'"{omitted}"' if omitted is not None else "None"
+        default_value = next((one.omitted_value for one in finding.use.surface.parameters if one.name == change.keyword), None)
+        old = f'"{default_value}"' if default_value is not None else "None"
         return keyword_edits(entry, change, old, make, imported)
     if isinstance(change, NewHandler | NewObject):
         default = (

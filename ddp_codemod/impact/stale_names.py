@@ -66,11 +66,11 @@ def _find_parameters(context: Context, module: Module) -> Iterator[tuple[ast.exp
             continue
         default = find_default(around, names[0])
         text = _read_wrong_backend(context, default) if default is not None else None
-        if default is not None and text and _is_omitted(context, module, around, names[0]):
+        if default is not None and text and _is_default_used(context, module, around, names[0]):
             yield default, _explain_stale_name(context, "left-parameter", text, around.name)
 
 
-def _is_omitted(context: Context, module: Module, function: Def, name: str) -> bool:
+def _is_default_used(context: Context, module: Module, function: Def, name: str) -> bool:
     """Whether a call in the project leaves the parameter out; or whoever calls it is not in the project."""
     method, found = is_bound_method(module, function), callers_of(context.tracer, module, function)
     return not found or any(find_passed_argument(given, function, name, method) is None for given in found)

@@ -24,12 +24,12 @@ from ddp_codemod.policy.decision_reasons import (
     default_reason,
     explain_edit,
     explain_keep,
-    is_value_omitted,
+    is_default_used,
     line_of,
     open_reason,
     text_of,
 )
-from ddp_codemod.policy.default_argument import decide_omitted_backend, describe_default_chooser, is_default_wrong
+from ddp_codemod.policy.default_argument import decide_default_backend, describe_default_chooser, is_default_wrong
 from ddp_codemod.policy.device_arguments import explain_takers
 from ddp_codemod.policy.device_branches import decide_device_branch, is_for_other_hardware
 from ddp_codemod.policy.device_counts import Count, count_of
@@ -68,8 +68,8 @@ def collect_sources(context: Context, use: Use, parameter: Parameter) -> tuple[a
     if use.overrides_init and not found:
         return None, collect_sources(context, use.base, parameter)[1] if use.base else [Value(module, call, OriginKind.CLASS)]
     found = found or _collect_class_sources(context, use, parameter)
-    omitted = Known(parameter.omitted_value) if parameter.omitted_value is not None else PlatformDefault()
-    return None, found or [Value(module, call, OMITTED, omitted)]
+    default = Known(parameter.omitted_value) if parameter.omitted_value is not None else PlatformDefault()
+    return None, found or [Value(module, call, OMITTED, default)]
 
 
 def _collect_dictionary_sources(context: Context, module: Module, argument: ast.expr, key: str) -> list[Value]:
@@ -109,11 +109,11 @@ def decide_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -
     if argument is None and parameter.omitted == "no-site" and all(source.kind in (OMITTED, "unknown") for source in sources):
         return None
     made = start(context, use, parameter, argument, sources, (text_of(context, source, parameter) for source in sources))
-    is_omitted = all(source.kind == OMITTED for source in sources)
-    never = unreachable(context, use) or explain_fake(context, use) or (explain_takers(context, use) if is_omitted else None)
+    uses_default = all(source.kind == OMITTED for source in sources)
+    never = unreachable(context, use) or explain_fake(context, use) or (explain_takers(context, use) if uses_default else None)
     if never is not None:
         return made.keep(never)
-    if is_omitted and platform.fits(parameter.open_on):
+    if uses_default and platform.fits(parameter.open_on):
         if use.overrides_init:
             return made.keep(Reason.of("keep-class-open", parameter=parameter.name, origin=line_of(sources[0])))
         return made.review(fix.id, open_reason(context, parameter))
@@ -127,11 +127,11 @@ def decide_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -
     if parameter.ignored is not None and use.surface.shown is not None and (why := assess_use(context, use)[1]) is not None:
         return made.keep(why)
     decided = decide_site(context, made, parameter, fix)
-    if decided.action is Action.EDIT and is_omitted:
-        decided = decide_omitted_backend(context, parameter, decided, fix)
+    if decided.action is Action.EDIT and uses_default:
+        decided = decide_default_backend(context, parameter, decided, fix)
     elif decided.action is Action.EDIT and is_group_invisible(context, use):
         decided = replace(decided, applicability=Applicability.UNSAFE, untraced=False)
-    if decided.action is Action.KEEP and parameter.needs_plugin and is_omitted:
+    if decided.action is Action.KEEP and parameter.needs_plugin and uses_default:
         needed = platform.required_import
         if needed is not None and not context.tracer.resolver.project.mentioning(needed):
             choice = {"value": platform.backend.default, "needed": needed}
@@ -175,7 +175,7 @@ def decide_site(context: Context, made: Finding, parameter: Parameter, fix: Fix)
         asked = any(isinstance(change, NewText) and isinstance(change.source.value, PlatformDefault) for change in changes)
         if asked and not {*platform.device_types} <= {*context.rules.backends[platform.backend.wanted].devices}:
             safe = False  # torch is asked about a device, and may be about one for which the name is none
-        if platform.fits(parameter.named_on) and any(map(is_value_omitted, changes)):
+        if platform.fits(parameter.named_on) and any(map(is_default_used, changes)):
             safe = False  # what the framework would pick by itself is not known
         if any(is_unconditional(parameter, made, change) for change in changes):
             safe = False  # a process that no launcher started ends there

@@ -34,7 +34,7 @@ def decide_configuration(context: Context, use: ConfiguredUse, parameter: Parame
     entry = use.argument(parameter) if not parameter.inside else next(iter(use.module.at(path, use.call.document)), None)
     given = trace_path_overrides(context.tracer, use.module, path, Trace())
     if entry is None:
-        yield _decide_omitted_value(context, use, parameter, fix)
+        yield _decide_default_value(context, use, parameter, fix)
         sources = given
     else:
         source = Value(use.module, entry, OriginKind.CONFIG_KEY, Known(entry.value if entry.is_text else None))
@@ -44,7 +44,7 @@ def decide_configuration(context: Context, use: ConfiguredUse, parameter: Parame
         yield decide_site(context, start(context, use, parameter, entry, sources, texts), parameter, fix)
 
 
-def _decide_omitted_value(context: Context, use: ConfiguredUse, parameter: Parameter, fix: Fix) -> Finding:
+def _decide_default_value(context: Context, use: ConfiguredUse, parameter: Parameter, fix: Fix) -> Finding:
     platform = context.platform
     choice = platform.backend
     made = start(context, use, parameter, None, [], [pick_default_backend(context, parameter)])

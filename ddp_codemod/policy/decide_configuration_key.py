@@ -27,7 +27,7 @@ from ddp_codemod.sites.key_path_uses import KeyedUse
 def decide_configuration_key(context: Context, use: KeyedUse, parameter: Parameter, fix: Fix) -> Finding | None:
     """Decide about the value that the keys lead to; None where they lead to none."""
     if use.lacks_key:
-        return _decide_omitted_key(context, use, parameter, fix)
+        return _decide_default_key(context, use, parameter, fix)
     sources = _collect_sources(context, use)
     if not sources:
         return None
@@ -44,7 +44,7 @@ def decide_configuration_key(context: Context, use: KeyedUse, parameter: Paramet
     return decide_site(context, made, parameter, fix)
 
 
-def _decide_omitted_key(context: Context, use: KeyedUse, parameter: Parameter, fix: Fix) -> Finding:
+def _decide_default_key(context: Context, use: KeyedUse, parameter: Parameter, fix: Fix) -> Finding:
     """The key is written below its neighbours, unless the framework is part of the project, whose own default decides then."""
     platform = context.platform
     assert isinstance(use.module, Document)

@@ -47,7 +47,7 @@ def decide_configuration_object(
     if isinstance(use, ConfiguredUse) and (old := _decide_for_old_versions(context, use, parameter, fix)) is not None:
         return old
     if isinstance(use, ConfiguredUse) and (entry is None or entry.value in parameter.objects.open):
-        return _decide_omitted_object(context, use, entry, parameter, fix)
+        return _decide_default_object(context, use, entry, parameter, fix)
     found = (
         resolve_text_object(context, use.module.name, parameter, Known(entry.value))
         if entry is not None and entry.is_text
@@ -71,7 +71,7 @@ def decide_configuration_object(
     return made.edit(fix.id, False, explain_object(context, parameter, wanted), [change])
 
 
-def _decide_omitted_object(
+def _decide_default_object(
     context: Context, use: ConfiguredUse, entry: Entry | None, parameter: Parameter, fix: Fix
 ) -> Finding | None:
     """The framework has the choice, and takes an object that makes a group where there can be several devices."""

@@ -18,7 +18,7 @@ from ddp_codemod.policy.decide import decide_site
 from ddp_codemod.policy.decision_reasons import text_of
 from ddp_codemod.policy.default_argument import (
     build_default_arguments,
-    decide_omitted_backend,
+    decide_default_backend,
     is_default_wrong,
     mark_unsure_of_versions,
     pick_default_backend,
@@ -58,7 +58,7 @@ def decide_fields(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         if past and any(change.where == "behind" for change in changes if isinstance(change, NewStatement)):
             reason = Reason.of("edit-field-past", **{**dict(reason.args), "methods": ", ".join(past)})
         decided = made.edit(fix.id, fix.applicability == "safe" and parameter.add_applicability == "safe", reason, changes)
-    decided = decide_omitted_backend(context, parameter, decided, fix)
+    decided = decide_default_backend(context, parameter, decided, fix)
     for one in taken:
         decided = mark_unsure_of_versions(context, one.parameter, use.module.name, decided)
     return decided

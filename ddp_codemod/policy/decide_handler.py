@@ -17,7 +17,7 @@ from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.policy.default_argument import decide_omitted_backend, describe_default_chooser
+from ddp_codemod.policy.default_argument import decide_default_backend, describe_default_chooser
 from ddp_codemod.policy.device_arguments import explain_by_argument
 from ddp_codemod.policy.findings import Change, Context, Finding, NewHandler, NewObject, start, unreachable
 from ddp_codemod.policy.launcher_condition import explain_wanted_backend
@@ -42,7 +42,7 @@ def decide_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) -
     into = _find_unpacked_list(context, use, parameter) if argument is None else False
     if into is True:
         unknown = made.review(fix.id, Reason.of("why-spread", text=use.module.text(use.spread[0])))
-        return decide_omitted_backend(context, parameter, unknown, fix)
+        return decide_default_backend(context, parameter, unknown, fix)
     if argument is not None and handler.single:
         return made.keep(Reason.of("keep-handler", Meaning.ELSEWHERE, handler=handler.names[0].rsplit(".", 1)[-1]))
     listed = argument if argument is not None else into if isinstance(into, ast.List) else None
@@ -72,7 +72,7 @@ def decide_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) -
         change = NewObject(use.module, use.call, parameter.name, None, package, name, (), handler.keyword, choice.wanted)
     safe = parameter.add_applicability == "safe" and not platform.fits(parameter.named_on)
     safe = safe and not (argument is None and _is_passed_through(context, use))
-    return decide_omitted_backend(context, parameter, made.edit(fix.id, safe, reason, [change]), fix)
+    return decide_default_backend(context, parameter, made.edit(fix.id, safe, reason, [change]), fix)
 
 
 def _find_unpacked_list(context: Context, use: Use, parameter: Parameter) -> ast.List | bool:
@@ -188,6 +188,6 @@ def _add_to_none_branch(
         return made.review(fix.id, reason)
     source = Value(module, other, OriginKind.LITERAL, Known(None))
     change = NewObject(module, use.call, parameter.name, source, package, name, (), handler.keyword, choice.wanted)
-    return decide_omitted_backend(
+    return decide_default_backend(
         context, parameter, made.edit(fix.id, parameter.add_applicability == "safe", reason, [change]), fix
     )

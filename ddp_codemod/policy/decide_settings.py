@@ -13,7 +13,7 @@ from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.default_argument import (
     build_default_arguments,
-    decide_omitted_backend,
+    decide_default_backend,
     is_default_wrong,
     pick_default_backend,
 )
@@ -52,7 +52,7 @@ def decide_settings(context: Context, use: Use, parameter: Parameter, fix: Fix) 
         separator = ", " if argument.keys else ""
         change = Splice(use.module, use.module.place(argument).start + 1, text + separator)
     safe = fix.applicability == "safe" and parameter.add_applicability == "safe"
-    return decide_omitted_backend(context, parameter, made.edit(fix.id, safe, Reason.of("edit-settings", **args), [change]), fix)
+    return decide_default_backend(context, parameter, made.edit(fix.id, safe, Reason.of("edit-settings", **args), [change]), fix)
 
 
 def _names_backend(context: Context, source: Value, settings: Settings) -> bool:

@@ -18,7 +18,7 @@ from ddp_codemod.policy.decide import decide_site
 from ddp_codemod.policy.decision_reasons import open_reason, text_of
 from ddp_codemod.policy.default_argument import (
     build_default_arguments,
-    decide_omitted_backend,
+    decide_default_backend,
     is_default_wrong,
     pick_default_backend,
 )
@@ -48,12 +48,12 @@ def decide_statement(context: Context, use: Use, parameter: Parameter, fix: Fix)
     text = _format_statement(use.module, use.call, statement, held or PACKAGE)
     if text is None:
         instead = {"instead": parameter.instead, "instead_zh": parameter.instead_zh or parameter.instead}
-        return decide_omitted_backend(
+        return decide_default_backend(
             context, parameter, made.review(fix.id, Reason.of("review-statement", **args, **instead)), fix
         )
     change = NewStatement(use.module, use.call, text, f'"{platform.backend.wanted}"', package="" if held else statement.package)
     safe = fix.applicability == "safe" and parameter.add_applicability == "safe"
-    return decide_omitted_backend(context, parameter, made.edit(fix.id, safe, Reason.of("edit-statement", **args), [change]), fix)
+    return decide_default_backend(context, parameter, made.edit(fix.id, safe, Reason.of("edit-statement", **args), [change]), fix)
 
 
 def _collect_attribute_values(context: Context, use: Use, statement: Statement) -> list[Value]:

@@ -15,7 +15,7 @@ from ddp_codemod.policy.related_backends import explain_limited_versions, explai
 OMITTED = OriginKind.OMITTED
 
 
-def is_value_omitted(change: Change) -> bool:
+def is_default_used(change: Change) -> bool:
     """Whether a change gives a value that nobody gave; None, written out, is none."""
     if isinstance(change, NewText):
         return isinstance(change.source.value, Known) and change.source.value.value is None
@@ -54,7 +54,7 @@ def explain_edit(context: Context, made: Finding, parameter: Parameter, first: C
         **explain_wanted_backend(platform, find_launcher_condition(made, first)),
         "who": describe_default_chooser(context, made.use),
     }
-    named = platform.fits(parameter.named_on) and is_value_omitted(first)
+    named = platform.fits(parameter.named_on) and is_default_used(first)
     if named and not (isinstance(first, NewKeyword) and first.call is not made.use.call):
         return Reason.of("edit-named", parameter=parameter.name, wanted=platform.backend.wanted, platform=platform.id)
     if isinstance(first, NewText):

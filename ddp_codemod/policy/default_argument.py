@@ -48,7 +48,7 @@ def build_default_arguments(context: Context, parameter: Parameter, name: str = 
     }  # fmt: skip
 
 
-def decide_omitted_backend(context: Context, parameter: Parameter, made: Finding, fix: Fix) -> Finding:
+def decide_default_backend(context: Context, parameter: Parameter, made: Finding, fix: Fix) -> Finding:
     """The finding for a value that is omitted and would be wrong: ``made`` where naming one helps, unsafe where that is not sure.
 
     Otherwise it is kept, because no group is made there or one exists by then, or listed for review with what does help.
