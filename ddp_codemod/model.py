@@ -250,6 +250,7 @@ class Devices(Struct, frozen=True):
     launched: dict[str, str] = field(
         default_factory=dict
     )  # the variable that an edit of a rule takes the number of processes from
+    apart: tuple[str, ...] = ()  # the rules whose findings keep such processes from training together
     vendor: str = ""  # the rule that makes the vendor's own imports, where that is another way ...
     entries: int = 0  # ... the training entries that it edits ...
     leaves: tuple[str, ...] = ()  # ... and the rules about devices whose findings it does not cure

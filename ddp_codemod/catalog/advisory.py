@@ -33,12 +33,14 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     # "apart": a test that asks for one of ``makers`` and is off, in whose branch alone a model is passed to one of ``names``, so that
     # the ranks of a group that is made all the same train without each other; "alone": such a test, in whose branch alone one of
     # ``names`` makes the group, in code that speaks of one of ``texts``, which a launcher supplies;
+    # "uncounted": such a test, behind which a name of ``within`` is set to a number of processes that one of ``names`` starts, and
+    # which is one elsewhere; ``without``: functions of the device that do nothing without one
     # "annotated": one of the types ``names``, a Literal, lists ``device`` among nothing but ``texts``;
     # "entry": a mapping holds a list under a key of ``holders``, in a file that mentions one of ``names``;
     # "rest": names below ``below`` that no other advice for the platform is about, where they are more than a type or a test
     use: Literal[
         "called", "named", "required", "instance", "compared", "set", "imported", "text", "asked", "configured", "assigned", "option",
-        "gate", "stated", "handed", "divisor", "apart", "alone", "entry", "annotated", "rest",
+        "gate", "stated", "handed", "divisor", "apart", "alone", "uncounted", "entry", "annotated", "rest",
     ] = "called"  # fmt: skip
     argument: str | None = None
     position: int | None = None
@@ -88,7 +90,8 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
     # "or-in-group": a test holds under the condition too, where its branch only wraps a model, without the arguments ``drops`` unless
     # ``value`` holds; "idle-stream": the call, else ``otherwise``, where nothing else is done with what it makes; "conditional-call": the call, else ``otherwise``, in
     # which PACKAGE is how the file writes the package; "not-required": a demand that is taken out, or made
-    # only under the condition. Of the platform's own device (Platform.device):
+    # only under the condition, or that ``value`` meets too where the whole program is behind it; "or-launched": a test holds, too,
+    # where the variable ``value`` says more than ``otherwise``. Of the platform's own device (Platform.device):
     # "own-module": the same function of its module; "own-method": the method or attribute of its name, ``value`` with DEVICE in it;
     # "own-name": its type where a text starts with the other's; "own-text": what ``visible`` says;
     # "own-argument": its type, as the first argument of a call that has none by position;
@@ -96,7 +99,7 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
     # "other-function": ``otherwise`` of the package is called, with the same arguments
     recipe: Literal[
         "drop-argument", "guard-statement", "conditional-value", "at-least", "launched-count", "either-module", "to-device",
-        "argument-unless", "receiver-unless", "or-in-group", "idle-stream", "conditional-call", "not-required", "own-module", "own-method", "own-name", "own-text", "own-choice",
+        "argument-unless", "receiver-unless", "or-in-group", "idle-stream", "conditional-call", "not-required", "or-launched", "own-module", "own-method", "own-name", "own-text", "own-choice",
         "own-argument", "other-type", "other-function",
     ]  # fmt: skip
     # "other-type": the last word of a type, or of what casts to it, and what takes its place

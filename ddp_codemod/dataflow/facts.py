@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Container, Mapping
+from collections.abc import Container, Mapping
 from functools import cached_property, partial
+
+import msgspec
 
 from ddp_codemod.catalog.model import Fact, FactValue
 from ddp_codemod.dataflow.blocks import find_in_preceding
@@ -12,9 +14,8 @@ from ddp_codemod.dataflow.branches import find_branch, list_pattern_constants
 from ddp_codemod.dataflow.demands import is_device_demand
 from ddp_codemod.dataflow.field_stores import find_stores_by_text
 from ddp_codemod.dataflow.fold import TRUTHY, UNKNOWN, FoldResult, Known, fold, truth
-from ddp_codemod.dataflow.gates import NO_GATES, Gates
+from ddp_codemod.dataflow.opened_gates import AS_WRITTEN, NOTHING_OPENED, EditedConditions
 from ddp_codemod.dataflow.reaching_definitions import ReachingDefinitions
-from ddp_codemod.dataflow.tested_counts import NO_COUNTS, Counts
 from ddp_codemod.dataflow.values import Frame
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.entities import Definition, Variable
@@ -31,9 +32,7 @@ class Facts:
     ``open_words`` are texts that may be edited (backend names): a variable that holds one decides no condition.
     ``present`` says which fact tells whether a name is there: ``hasattr(torch.distributed, "ProcessGroupNCCL")``.
     ``switches``: what a variable is set to by hand decides a condition; of backends only ``names`` do, where it does not.
-    ``demanded``: functions that ask for a device; a statement which ends the program for want of one counts as gone.
-    ``gates``: questions that are put differently where a no makes code do without its group: there the answer is yes.
-    ``counts``: numbers of devices that become the launcher's number of processes where there are none, and decide no condition.
+    ``edited``: the conditions that edits take out or answer otherwise.
     """
 
     def __init__(
@@ -44,13 +43,10 @@ class Facts:
         names: Container[str] = (),
         present: Mapping[str, str] = {},
         switches: bool = True,
-        demanded: Collection[str] = (),
-        gates: Gates = NO_GATES,
-        counts: Counts = NO_COUNTS,
+        edited: EditedConditions = AS_WRITTEN,
     ) -> None:
         self.resolver, self.facts, self.open_words = resolver, facts, open_words
-        self.names, self.present, self.switches, self.demanded = names, present, switches, demanded
-        self.gates, self.counts = gates, counts
+        self.names, self.present, self.switches, self.edited = names, present, switches, edited
         self._folded: dict[tuple[ast.expr, Frame | None], FoldResult] = {}
         self._flows: dict[tuple[ast.AST, str], ReachingDefinitions] = {}
 
@@ -58,7 +54,13 @@ class Facts:
     def unset(self) -> Facts:
         """The same facts, under which a switch that the project sets by hand may be on as well as off."""
         told = (self.resolver, self.facts, self.open_words, self.names, self.present)
-        return Facts(*told, False, self.demanded, self.gates, self.counts)
+        return Facts(*told, False, self.edited)
+
+    @cached_property
+    def closed(self) -> Facts:
+        """The same facts for the code as it is, in which no edit has opened a check for a device."""
+        told = (self.resolver, self.facts, self.open_words, self.names, self.present)
+        return Facts(*told, self.switches, msgspec.structs.replace(self.edited, opened=NOTHING_OPENED))
 
     def truth(self, module: Module, node: ast.expr, frame: Frame | None = None) -> bool | None:
         """Whether a condition is true on the platform; None where that is open."""
@@ -79,9 +81,7 @@ class Facts:
             for name in self.resolver.names(module, named):
                 found = self.facts.get(f"{name}()" if call else name)
                 if found is not None:
-                    if call and name in self.gates.names and self.gates.holds(self.resolver, module, call):
-                        return Known(True)
-                    return UNKNOWN if call and name in self.counts.names and self.counts.open(module, call) else as_value(found)
+                    return self.edited.answer(self.resolver, module, name, call) or as_value(found)
         if isinstance(node, ast.Name):
             return self._fold_name(module, node, frame)
         if isinstance(node, ast.Attribute):
@@ -245,7 +245,7 @@ class Facts:
         return None if known and self._is_demand(module, module.parents.get(test)) else known
 
     def _is_demand(self, module: Module, statement: ast.AST | None) -> bool:
-        return bool(self.demanded) and is_device_demand(self.resolver, self.demanded, module, statement)
+        return bool(self.edited.demanded) and is_device_demand(self.resolver, self.edited.demanded, module, statement)
 
     def case(self, module: Module, node: ast.Match) -> ast.match_case | None:
         """The case that a ``match`` takes on the platform, where its subject and the patterns up to it are constants."""

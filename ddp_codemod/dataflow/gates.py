@@ -23,6 +23,7 @@ class Gates(Struct, frozen=True):
     names: frozenset[str] = frozenset()
     used: frozenset[str] = frozenset()
     asked: frozenset[str] = frozenset()
+    makers: frozenset[str] = frozenset()  # of what is used, what makes the default group
 
     def holds(self, resolver: Resolver, module: Module, call: ast.Call) -> bool:
         """Whether "no" as the answer to a call makes the code around end, or do without its group; a test of the project may."""
@@ -42,7 +43,7 @@ class Gates(Struct, frozen=True):
                 return child is parent.test and not comes
             elif isinstance(parent, ast.IfExp) and child is parent.test:
                 taken, left = (parent.body, parent.orelse) if comes else (parent.orelse, parent.body)
-                return _is_nothing(taken) and self._has_group_use(resolver, module, [left])
+                return _is_nothing(taken) and self.has_group_use(resolver, module, [left])
             elif isinstance(parent, ast.If) and child is parent.test:
                 return self._is_group_optional(resolver, module, parent, comes)
             else:
@@ -53,7 +54,7 @@ class Gates(Struct, frozen=True):
     def _is_group_optional(self, resolver: Resolver, module: Module, statement: ast.If, comes: bool) -> bool:
         taken, left = (statement.body, statement.orelse) if comes else (statement.orelse, statement.body)
         if not taken:
-            return self._has_group_use(resolver, module, left)
+            return self.has_group_use(resolver, module, left)
         if not all(isinstance(one, ast.Expr) for one in taken[:-1]):
             return False
         last = taken[-1]
@@ -61,9 +62,9 @@ class Gates(Struct, frozen=True):
             return True
         if not isinstance(last, ast.Return) or not _is_empty_exit(module, last):
             return False
-        return self._has_group_use(resolver, module, [*left, *list_following(module, statement)])
+        return self.has_group_use(resolver, module, [*left, *list_following(module, statement)])
 
-    def _has_group_use(self, resolver: Resolver, module: Module, nodes: Iterable[ast.AST]) -> bool:
+    def has_group_use(self, resolver: Resolver, module: Module, nodes: Iterable[ast.AST]) -> bool:
         """Whether code uses a group, itself or in a function of the project that it calls."""
         for call in _list_calls(nodes):
             for entity in resolver.resolve(module, call.func):

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import ast
 
-from ddp_codemod.catalog.advisory import Pattern
+from ddp_codemod.catalog.advisory import Pattern, Rewrite
+from ddp_codemod.impact.unsynchronized_models import find_openings
 from ddp_codemod.impact.usage import Hit
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import PACKAGE, Change, Context, Insertions
 
 
-def relax_requirement(context: Context, pattern: Pattern, package: str, condition: str, hit: Hit) -> list[Change]:
-    """A statement that asks for nothing but a device goes; a test that asks for more is made only where there is a device."""
-    module, statement = hit.module, hit.node
+def relax_requirement(context: Context, pattern: Pattern, rewrite: Rewrite, hit: Hit) -> list[Change]:
+    """A statement that asks for nothing but a device goes; a test that asks for more is made only where there is a device.
+
+    Where the whole program is behind a check, ``if cuda.is_available() or distributed.is_available():``.
+    """
+    module, statement, package, condition = hit.module, hit.node, rewrite.package, rewrite.condition
     if isinstance(statement, ast.Assert):
         if _is_only_device_test(context, pattern, module, statement.test):
             return remove_statement(module, statement)
@@ -23,6 +27,9 @@ def relax_requirement(context: Context, pattern: Pattern, package: str, conditio
     if not isinstance(statement, ast.If) or _is_elif(module, statement):
         return []
     test = statement.test
+    if rewrite.value and "required" in find_openings(context, module, test):
+        after = module.place(test).end
+        return [Insertions(module, test, ((after, after, f" or {PACKAGE}{rewrite.value}"),), package)]
     if context.facts.truth(module, test) is False:
         return []  # all is done in its branch
     if (

@@ -10,6 +10,7 @@ from ddp_codemod.catalog.load import Rules
 from ddp_codemod.catalog.model import Platform
 from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.dataflow.gates import Gates
+from ddp_codemod.dataflow.opened_gates import NOTHING_OPENED, EditedConditions, OpenedGates
 from ddp_codemod.dataflow.tested_counts import Counts
 from ddp_codemod.sites.resolver import Resolver
 
@@ -22,7 +23,8 @@ def facts_on(resolver: Resolver, rules: Rules, platform: Platform) -> Facts:
     advice = [one for one in rules.advice.values() if one.fits(platform)]
     patterns = [one.pattern for one in advice if one.pattern is not None]
     demanded, gates, counts = _demands_of(patterns), _gates_of(rules, patterns), _counts_of(advice)
-    return Facts(resolver, platform.facts, changing, names, present, demanded=demanded, gates=gates, counts=counts)
+    edited = EditedConditions(demanded, gates, counts, _find_opened(patterns, gates, counts))
+    return Facts(resolver, platform.facts, changing, names, present, edited=edited)
 
 
 def _demands_of(patterns: Iterable[Pattern]) -> frozenset[str]:
@@ -37,6 +39,7 @@ def _gates_of(rules: Rules, patterns: Iterable[Pattern]) -> Gates:
         frozenset(name for one in patterns if one.use == "gate" for name in one.names),
         frozenset(makers.union(*(idioms.group_needed for idioms in rules.idioms))),
         frozenset(name for idioms in rules.idioms for name in idioms.group_asked),
+        frozenset(makers),
     )
 
 
@@ -51,4 +54,20 @@ def _counts_of(advice: Iterable[Advice]) -> Counts:
         frozenset(name for one in found for name in one.names),
         frozenset(name for one in found for name in one.holders),
         frozenset(one.tested for one in found),
+    )
+
+
+def _find_opened(patterns: Iterable[Pattern], gates: Gates, counts: Counts) -> OpenedGates:
+    """The checks for a device that are opened where a model is wrapped or processes are counted behind them."""
+    wrapping = [one for one in patterns if one.use == "apart"]
+    counting = [one for one in patterns if one.use == "uncounted"]
+    if not wrapping or not counting:
+        return NOTHING_OPENED
+    return OpenedGates(
+        frozenset(one.makers[0] for one in wrapping),
+        frozenset(name for one in wrapping for name in one.names),
+        gates,
+        counts,
+        frozenset(name for one in counting for name in one.names),
+        frozenset(name for one in counting for name in one.without),
     )

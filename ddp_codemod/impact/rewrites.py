@@ -11,7 +11,8 @@ from ddp_codemod.impact.device_values import has_text_prefix
 from ddp_codemod.impact.idle_streams import find_waiting_statement, is_idle
 from ddp_codemod.impact.replace_function import replace_function
 from ddp_codemod.impact.target_device import rewrite_for_device
-from ddp_codemod.impact.usage import Hit
+from ddp_codemod.impact.uncounted_processes import list_started_modules, open_for_several
+from ddp_codemod.impact.usage import Hit, find_hits
 from ddp_codemod.impact.widened_tests import widen_test
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import PACKAGE, Change, Context, DroppedArgument, Insertions
@@ -36,10 +37,13 @@ def rewrite_hit(context: Context, advice: Advice, hit: Hit, alone: bool = True) 
         return _rewrite_conditionally(context, advice, hit)
     if rewrite.recipe == "not-required":
         assert advice.pattern is not None
-        return relax_requirement(context, advice.pattern, rewrite.package, rewrite.condition, hit)
+        return relax_requirement(context, advice.pattern, rewrite, hit)
     if rewrite.recipe == "or-in-group":
         assert advice.pattern is not None
         return widen_test(context, advice.pattern, rewrite, hit)
+    if rewrite.recipe == "or-launched":
+        assert isinstance(hit.node, ast.expr)
+        return [] if _train_apart(context, hit.module) else open_for_several(rewrite, hit.module, hit.node)
     if rewrite.recipe == "other-function":
         return replace_function(context, rewrite, hit)
     if rewrite.recipe == "either-module":
@@ -57,6 +61,18 @@ def rewrite_hit(context: Context, advice: Advice, hit: Hit, alone: bool = True) 
         return [Insertions(hit.module, hit.node, tuple(either), rewrite.package)]
     replacements = _make_replacements(hit, rewrite)
     return [Insertions(hit.module, hit.node, tuple(replacements), rewrite.package)] if replacements else []
+
+
+def _train_apart(context: Context, module: Module) -> bool:
+    """Whether the processes of a program would train without each other, as far as no edit opens the check that keeps them apart."""
+    for advice in context.rules.advice.values():
+        pattern, rewrite = advice.pattern, advice.rewrite
+        if pattern is not None and rewrite is not None and pattern.use == "apart" and advice.fits(context.platform):
+            for home in list_started_modules(context, module):
+                for hit in find_hits(context, pattern, home):
+                    if not widen_test(context, pattern, rewrite, hit):
+                        return True
+    return False
 
 
 def _make_replacements(hit: Hit, rewrite: Rewrite) -> list[Replacement]:

@@ -43,16 +43,26 @@ def _find_omitting_conditions(
     for kind in (ast.If, ast.IfExp):
         for node in module.nodes.get(kind, ()):
             assert isinstance(node, (ast.If, ast.IfExp))
-            taken = _evaluate_test(context, module, node.test, pattern.device)
-            if taken is None or not _is_device_test(context, pattern, module, node.test):
+            taken = evaluate_test(context, module, node.test, pattern.device)
+            if taken is None or not is_device_test(context, pattern, module, node.test):
                 continue
-            off, on = _split_branches(module, node, taken)
+            if "required" in find_openings(context, module, node.test):
+                continue  # what is behind it runs once the check is opened
+            off, on = split_branches(module, node, taken)
             if _find_calling_modules(context, pattern, module, off) and not _find_calling_modules(context, pattern, module, on):
                 if context.facts.unreachable(module, node) is None:
                     yield node, off
 
 
-def _split_branches(module: Module, node: ast.If | ast.IfExp, taken: bool) -> tuple[Sequence[ast.AST], Sequence[ast.AST]]:
+def find_openings(context: Context, module: Module, test: ast.expr) -> list[str]:
+    """Which edits open a check for the device, by its calls."""
+    opened, resolver = context.facts.edited.opened, context.tracer.resolver
+    calls = (part for part in walk(test) if isinstance(part, ast.Call))
+    asking = (call for call in calls if opened.makers & set(resolver.names(module, call.func)))
+    return [kind for call in asking if (kind := opened.find(resolver, module, call))]
+
+
+def split_branches(module: Module, node: ast.If | ast.IfExp, taken: bool) -> tuple[Sequence[ast.AST], Sequence[ast.AST]]:
     """What a platform omits of a condition, and what runs in its place."""
     body, orelse = ([node.body], [node.orelse]) if isinstance(node, ast.IfExp) else (node.body, node.orelse)
     on, off = (body, orelse) if taken else (orelse, body)
@@ -63,25 +73,25 @@ def _split_branches(module: Module, node: ast.If | ast.IfExp, taken: bool) -> tu
     return off, on
 
 
-def _evaluate_test(context: Context, module: Module, test: ast.expr, device: str) -> bool | None:
+def evaluate_test(context: Context, module: Module, test: ast.expr, device: str) -> bool | None:
     """Whether a test holds here, also where an attribute has the answer: ``self.cuda = torch.cuda.is_available()``.
 
     What is compared with the name of the ``device`` that is not here is another one.
     """
 
     def look(part: ast.expr) -> FoldResult:
-        known = context.facts.fold(module, part)
+        known = context.facts.closed.fold(module, part)
         if known is UNKNOWN and _is_named(module.parents.get(part), device):
             return Known("")
         if known is not UNKNOWN or not isinstance(part, ast.Attribute):
             return known
-        values = [context.facts.fold(home, value) for home, value in _find_attribute_values(context, module, part)]
+        values = [context.facts.closed.fold(home, value) for home, value in _find_attribute_values(context, module, part)]
         return values[0] if values and all(value == values[0] for value in values) else known
 
     return truth(fold(test, look))
 
 
-def _is_device_test(context: Context, pattern: Pattern, module: Module, test: ast.expr) -> bool:
+def is_device_test(context: Context, pattern: Pattern, module: Module, test: ast.expr) -> bool:
     """Whether a test asks for the device, itself, by its name, or by a name or an attribute that holds the answer."""
     if any(_is_named(part, pattern.device) for part in walk(test)):
         return True
@@ -176,7 +186,7 @@ def _is_off(context: Context, pattern: Pattern, module: Module, call: ast.AST) -
     child = call
     for parent in module.ancestors(call):
         if isinstance(parent, (ast.If, ast.IfExp)) and (wanted := find_branch(parent, child)) is not None:
-            if _evaluate_test(context, module, parent.test, pattern.device) is (not wanted):
+            if evaluate_test(context, module, parent.test, pattern.device) is (not wanted):
                 return True
         child = parent
     return False

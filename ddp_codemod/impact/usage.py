@@ -19,6 +19,7 @@ from ddp_codemod.impact.divisors import find_divisors, find_remainders
 from ddp_codemod.impact.listed_devices import is_listed_device
 from ddp_codemod.impact.other_device_names import find_other_names
 from ddp_codemod.impact.tensor_types import find_given_types
+from ddp_codemod.impact.uncounted_processes import find_uncounted
 from ddp_codemod.impact.unsynchronized_models import find_ungrouped_tests, find_unsynchronized_tests
 from ddp_codemod.impact.usage_names import find_comparisons, find_instances, has_item_call, is_list_item, is_option, is_text
 from ddp_codemod.kinds import OriginKind
@@ -50,7 +51,7 @@ def find_hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _
     if pattern.use == "required":
         yield from _find_requirements(context, pattern, module)
     elif pattern.use == "gate":
-        gates, resolver = context.facts.gates, context.tracer.resolver
+        gates, resolver = context.facts.edited.gates, context.tracer.resolver
         asked = (call for call in _find_calls(context, pattern, module) if gates.holds(resolver, module, call))
         yield from (Hit(module, call, call) for call in asked)
     elif pattern.use == "rest":
@@ -79,6 +80,8 @@ def find_hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _
         yield from (Hit(module, value, value) for value in find_listed_entries(pattern, module) if named is not None)
     elif pattern.use == "annotated":
         yield from (Hit(module, kind, text) for kind, text in usage_device.annotated(context, pattern, module))
+    elif pattern.use == "uncounted":
+        yield from (Hit(module, test, test, sure) for test, sure in find_uncounted(context, pattern, module))
     elif pattern.use in ("apart", "alone"):
         tests = find_unsynchronized_tests if pattern.use == "apart" else find_ungrouped_tests
         yield from (Hit(module, test, test) for test in tests(context, pattern, module))
@@ -276,7 +279,7 @@ def _find_requirements(context: Context, pattern: Pattern, module: Module) -> It
             if context.facts.truth(module, branch.test) is not False:
                 yield Hit(module, branch, branch.test)
         elif branch.orelse and all(map(_is_only_message, branch.orelse)) and not all(map(_is_only_message, branch.body)):
-            if context.facts.truth(module, branch.test) is not False:
+            if context.facts.closed.truth(module, branch.test) is not False:
                 continue
             if asks(context.tracer.resolver, pattern.names, module, branch.test):
                 yield Hit(module, branch, branch.test)  # nothing is done but in the branch that is not taken

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 from ddp_codemod.catalog.advisory import Pattern, Rewrite
 from ddp_codemod.dataflow.demands import asks
+from ddp_codemod.impact.unsynchronized_models import find_openings
 from ddp_codemod.impact.usage import SAYS, Hit
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.policy.findings import PACKAGE, Change, Context, Insertions
@@ -21,10 +22,13 @@ def widen_test(context: Context, pattern: Pattern, rewrite: Rewrite, hit: Hit) -
     """``if cuda.is_available() or distributed.is_initialized():``, with None for the arguments of the call that only a device has.
 
     No change where the test asks for more, where the branch does more than to set constants and to wrap a model by one of the names,
-    where the other one does more than to do without, or where code takes the model out of its wrapper by such a test.
+    where the other one does more than to do without, or where code takes the model out of its wrapper by such a test. What else is
+    behind a check that is opened has edits of its own.
     """
     module, test = hit.module, hit.node
     branch = module.parents.get(test)
+    if isinstance(branch, ast.If) and isinstance(test, ast.expr) and "wrapped" in find_openings(context, module, test):
+        return [] if _is_unwrapped_by_test(context, pattern, module, branch) else [_open_in_group(module, test, rewrite)]
     if not isinstance(branch, ast.If) or branch.test is not test or not isinstance(test, ast.Call):
         return []
     if set(pattern.makers[:1]).isdisjoint(context.tracer.resolver.names(module, test.func)):
@@ -45,6 +49,13 @@ def widen_test(context: Context, pattern: Pattern, rewrite: Rewrite, hit: Hit) -
             Insertions(module, value, ((place.end, place.end, f" if {asked} else {rewrite.otherwise}"),), rewrite.package)
         )
     return changes
+
+
+def _open_in_group(module: Module, test: ast.expr, rewrite: Rewrite) -> Insertions:
+    """``if not cuda.is_available() and not distributed.is_initialized():``, or what a check says that asks for the device itself."""
+    end, opposite = module.place(test).end, not isinstance(test, ast.Call)
+    asked = f" and not {PACKAGE}{rewrite.condition}" if opposite else f" or {PACKAGE}{rewrite.condition}"
+    return Insertions(module, test, ((end, end, asked),), rewrite.package)
 
 
 def _is_counterpart(statement: ast.stmt, targets: Collection[str | None]) -> bool:

@@ -34,6 +34,13 @@ def launched(view: View, edits: Iterable[Edit]) -> dict[str, list[str]]:
     return found
 
 
+def list_apart(view: View) -> list[str]:
+    """The places that keep several processes from training together, and need review."""
+    about = view.survey.devices
+    left = (one for one in view.survey.decisions if about is not None and one.rule in about.apart and one.action is Action.REVIEW)
+    return [view.where(one.place) for one in left]
+
+
 def title_of(view: View, rule: str) -> str:
     """What a rule is called; "" where nothing here knows."""
     about = view.survey.devices

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ddp_codemod.model import Action, Applicability
 from ddp_codemod.report.brief import NAMED, name_first
 from ddp_codemod.report.change_summary import summarize_changes
-from ddp_codemod.report.device_kinds import format_device_count, is_device_rule, launched
+from ddp_codemod.report.device_kinds import format_device_count, is_device_rule, launched, list_apart
 from ddp_codemod.report.edit_sites import leading_edits
 from ddp_codemod.report.outcome import Left, Outcome, count_actions, format_remaining
 from ddp_codemod.report.view import View
@@ -102,9 +102,14 @@ def _report_unsafe_changes(view: View, outcome: Outcome) -> list[str]:
 
 def _launched(view: View, outcome: Outcome) -> list[str]:
     """How many processes there will be where the changes take that number from a launcher."""
-    lines: list[str] = []
+    apart, lines = list_apart(view), list[str]()
     for variable, found in launched(view, outcome.made).items():
-        lines += view.folded(view.say("summary-launched", which=name_first(view, found), variable=variable), 0, 2)
+        said = view.say("summary-launched", which=name_first(view, found), variable=variable)
+        if apart:
+            said = view.say(
+                "summary-launched-apart", which=name_first(view, found), variable=variable, apart=name_first(view, apart)
+            )
+        lines += view.folded(said, 0, 2)
     return lines
 
 

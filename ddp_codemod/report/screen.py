@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ddp_codemod.model import Action, Applicability, Start
 from ddp_codemod.report import sections, text
 from ddp_codemod.report.brief import CHANGED, COUNT, GONE, KINDS, REASONS, WHOLE, condense_section, cut_lines, list_places
-from ddp_codemod.report.device_kinds import is_device_rule, launched
+from ddp_codemod.report.device_kinds import is_device_rule, launched, list_apart
 from ddp_codemod.report.device_uses import MOST, format_device_uses, ordered_kinds
 from ddp_codemod.report.finding_groups import Listed
 from ddp_codemod.report.headline import (
@@ -176,7 +176,7 @@ def _format_start_commands(view: View, outcome: Outcome) -> list[str]:
     """The command that starts the program, where it is plain which one that is."""
     lines: list[str] = []
     starts = view.survey.starts if outcome.made else ()
-    variable = next(iter(launched(view, outcome.made)), None)
+    variable = next(iter(launched(view, outcome.made) if not list_apart(view) else ()), None)
     for one in starts:
         command = f"{variable}={RANKS} {one.command}" if one.counts and variable is not None else one.command
         lines += _start(view, "screen-start", one, command)

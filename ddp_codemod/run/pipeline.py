@@ -187,22 +187,16 @@ class Run:
         known = rules.fixes.values() if offer else ()
         vendor, entries = find_other_migration(self.project, known, self.options.platform.id, lambda: adapter.started)
         titles = {one.id: Reason.of("advice-title", text=one.title, text_zh=one.title_zh) for one in rules.advice.values()}
-        recipes = {one.id: one.rewrite for one in rules.advice.values() if one.rewrite is not None}
-        launched = {ident: one.value for ident, one in recipes.items() if one.recipe == "launched-count"}
+        edits = ((one.id, one.rewrite) for one in rules.advice.values() if one.rewrite is not None)
+        launched = {ident: one.value for ident, one in edits if one.recipe in ("launched-count", "or-launched")}
+        apart = tuple(ident for ident, one in rules.advice.items() if one.pattern is not None and one.pattern.use == "apart")
         other = (vendor.id, entries, vendor.leaves) if vendor is not None else ()
-        return Devices(device.replaces, device.type if device.module else "", titles, launched, *other)
+        return Devices(device.replaces, device.type if device.module else "", titles, launched, apart, *other)
 
     def _make_planner(self, style: Style | None) -> Planner:
-        rules = self.options.rules
-        return Planner(
-            rules,
-            self.limits,
-            partial(is_droppable, self.context, self._pure),
-            partial(is_reexported, self.context),
-            style,
-            rules.missing_on(self.options.platform),
-            self.imports,
-        )
+        rules, droppable = self.options.rules, partial(is_droppable, self.context, self._pure)
+        missing, reexported = rules.missing_on(self.options.platform), partial(is_reexported, self.context)
+        return Planner(rules, self.limits, droppable, reexported, style, missing, self.imports)
 
     def _find_uses(self) -> Iterator[Use]:
         """The uses of all surfaces in the files under the paths, file by file."""

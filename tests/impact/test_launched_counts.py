@@ -12,6 +12,7 @@ import pytest
 
 from ddp_codemod.catalog.load import load
 from ddp_codemod.cli import main
+from ddp_codemod.model import Action
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 
@@ -143,3 +144,46 @@ def test_what_stands_under_a_number_that_is_edited_runs(tmp_path: Path, test: st
     )
     found = survey(Options((tmp_path,), RULES.platforms["cpu"], RULES, root=tmp_path))
     assert any(one.rule == "unsupported-backend" for one in found.decisions) is edited
+
+
+# The number is asked for only where there is a GPU, as in hifi-gan; the batch is divided there too.
+CHECKED = SPAWNS.replace(
+    "    n_gpus = torch.cuda.device_count()\n",
+    "    n_gpus = 0\n    if torch.cuda.is_available():\n        torch.cuda.manual_seed(1)\n        n_gpus = torch.cuda.device_count()\n        print(8 // n_gpus)\n",
+).replace("    mp.spawn(", "    if n_gpus < 2:\n        work(0, 1)\n    else:\n        mp.spawn(")
+# The whole program is behind the check.
+WHOLE = SPAWNS.replace(
+    "    n_gpus = torch.cuda.device_count()\n    mp.spawn(work, args=(n_gpus,), nprocs=n_gpus)\n",
+    "    if torch.cuda.is_available():\n        n_gpus = torch.cuda.device_count()\n        mp.spawn(work, args=(n_gpus,), nprocs=n_gpus)\n    else:\n        print('no GPU')\n",
+)
+
+
+@pytest.mark.parametrize("program", [CHECKED, WHOLE])
+@pytest.mark.parametrize("several", [True, False])
+def test_processes_that_are_counted_behind_a_check_are_started(tmp_path: Path, program: str, several: bool) -> None:
+    assert program != SPAWNS
+    assert "if torch.cuda.is_available() or " in apply(tmp_path, program)
+    assert run(tmp_path, 1, several) == (["True 1.5", "True 1.5"] if several else ["False 1.0"])
+
+
+APART = CHECKED.replace("if dist.is_initialized():", "if device.type == 'cuda':").replace(
+    "def work(rank, size):\n", "def work(rank, size):\n    device = choose()\n"
+)
+
+
+def test_ranks_that_would_train_apart_are_not_started_by_an_edit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "if torch.cuda.is_available():\n        torch.cuda.manual" in apply(tmp_path, APART)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "LOCAL_WORLD_SIZE=2" not in said
+    found = survey(Options((tmp_path,), RULES.platforms["cpu"], RULES, root=tmp_path))
+    assert {one.rule for one in found.decisions if one.action is Action.REVIEW} == {"device-apart", "device-count-check"}
+
+
+def test_it_is_said_that_more_processes_would_train_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = SPAWNS.replace("if dist.is_initialized():", "if device.type == 'cuda':").replace(
+        "def work(rank, size):\n", "def work(rank, size):\n    device = choose()\n"
+    )
+    apply(tmp_path, program)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "More than 1 would train apart: first change " in said
+    assert "LOCAL_WORLD_SIZE=2" not in said

@@ -131,6 +131,36 @@ def test_a_model_that_only_a_gpu_would_wrap_learns_the_same_on_both_ranks(tmp_pa
     assert together[0] == together[1]
 
 
+SLOW = """ddp = net
+if not torch.cuda.is_available():
+    print("using CPU, this will be slow")
+elif dist.is_initialized():
+    ddp = torch.nn.SyncBatchNorm.convert_sync_batchnorm(ddp)
+    torch.cuda.set_device(rank)
+    ddp = DDP(ddp.cuda(rank), device_ids=[rank])
+"""
+
+
+def test_a_branch_for_the_cpu_that_does_nothing_is_not_taken_in_a_group(tmp_path: Path) -> None:
+    program = edited(tmp_path, SLOW)
+    assert "if not torch.cuda.is_available() and not torch.distributed.is_initialized():\n" in program
+    together = gradients(tmp_path)
+    assert together[0] == together[1]
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        SLOW.replace("    print", "    net = copy(net)\n    print"),  # more is done on the CPU
+        SLOW.replace("not torch.cuda.is_available()", "not (torch.cuda.is_available() or slow)"),
+        SLOW + "ddp = DDP(ddp)\n",
+        SLOW + "if device.type == 'cuda':\n    net = ddp.module\n",  # takes the model out of its wrapper by such a test
+    ],
+)
+def test_a_branch_for_the_cpu_stays(tmp_path: Path, wrap: str) -> None:
+    assert "is_initialized():\n    print" not in edited(tmp_path, wrap)
+
+
 @pytest.mark.parametrize(
     "after",
     [
