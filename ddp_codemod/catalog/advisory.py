@@ -91,7 +91,8 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
     # ``value`` holds; "idle-stream": the call, else ``otherwise``, where nothing else is done with what it makes; "conditional-call": the call, else ``otherwise``, in
     # which PACKAGE is how the file writes the package; "not-required": a demand that is taken out, or made
     # only under the condition, or that ``value`` meets too where the whole program is behind it; "or-launched": a test holds, too,
-    # where the variable ``value`` says more than ``otherwise``. Of the platform's own device (Platform.device):
+    # where the variable ``value`` says more than ``otherwise``; "set-entry": an entry of a configuration file is ``otherwise``, and the
+    # one called ``value`` beside it a number. Of the platform's own device (Platform.device):
     # "own-module": the same function of its module; "own-method": the method or attribute of its name, ``value`` with DEVICE in it;
     # "own-name": its type where a text starts with the other's; "own-text": what ``visible`` says;
     # "own-argument": its type, as the first argument of a call that has none by position;
@@ -99,7 +100,7 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
     # "other-function": ``otherwise`` of the package is called, with the same arguments
     recipe: Literal[
         "drop-argument", "guard-statement", "conditional-value", "at-least", "launched-count", "either-module", "to-device",
-        "argument-unless", "receiver-unless", "or-in-group", "idle-stream", "conditional-call", "not-required", "or-launched", "own-module", "own-method", "own-name", "own-text", "own-choice",
+        "argument-unless", "receiver-unless", "or-in-group", "idle-stream", "conditional-call", "not-required", "or-launched", "set-entry", "own-module", "own-method", "own-name", "own-text", "own-choice",
         "own-argument", "other-type", "other-function",
     ]  # fmt: skip
     # "other-type": the last word of a type, or of what casts to it, and what takes its place

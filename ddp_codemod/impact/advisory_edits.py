@@ -16,10 +16,12 @@ from ddp_codemod.dataflow.values import ValueSet
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.impact.advisories import PortedProject, collect_notes, format_advice
 from ddp_codemod.impact.rewrites import rewrite_hit
+from ddp_codemod.impact.setting_edits import find_setting_edits
 from ddp_codemod.impact.unfollowed_loads import find_unfollowed_loads
 from ddp_codemod.impact.usage import Hit
 from ddp_codemod.model import Action, Advisory, Applicability, Place
 from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.tree import place_of
 from ddp_codemod.policy.findings import Change, DroppedArgument, Finding, Insertions
 from ddp_codemod.sites.computed_lookups import ComputedLookups
 from ddp_codemod.sites.config_loaded_names import ConfigLoadedNames
@@ -38,6 +40,7 @@ class AdviceEditor(Struct, dict=True):
     writable: Set[str]
     covered: dict[ast.AST, ast.AST] = field(default_factory=dict)  # nodes inside a rewritten one, by what it was rewritten for
     _cured: set[ast.AST] = field(default_factory=set)
+    _set: set[tuple[str, str, int]] = field(default_factory=set)  # lines of configuration files that are edited, by the advice
 
     def findings(self) -> Iterator[Finding]:
         """One for each place that an advice with edits, or with review items, is about."""
@@ -69,6 +72,15 @@ class AdviceEditor(Struct, dict=True):
                 made = _make_finding(advice, hit, changes, sure)
                 yield replace(made, required_import=self._find_plugin(advice, hit)) if changes else made
 
+    def setting_findings(self) -> Iterator[Finding]:
+        """One for each entry of a configuration file that an edit sets."""
+        for advice in self.whole.advice():
+            for found in find_setting_edits(self.whole.context, advice) if self.whole.alone else ():
+                name, at = found.use.module.name, place_of(found.use.module, found.use.call)
+                if self._may_read(name) and self.whole.versions(advice, name):
+                    self._set.add((advice.id, name, found.use.module.source.position(at.start)[0]))
+                    yield found
+
     def _has_unsure_group(self, hit: Hit) -> bool:
         """Whether the function around a place makes its own group, by a call whose edit is unsafe."""
         home = scope_of(hit.module, hit.node)
@@ -82,6 +94,8 @@ class AdviceEditor(Struct, dict=True):
         """Notes on the lines that no edit cures; asked for after ``findings``."""
         for note in collect_notes(self.whole, self.writable, lambda hit: hit.node in self._cured or self.covers(hit)):
             about = self.whole.context.rules.advice[note.rule].pattern
+            if (note.rule, note.name, note.line) in self._set:
+                continue
             if about is None or about.use != "configured" or self._may_read(note.name):
                 yield note
 

@@ -11,6 +11,7 @@ from ddp_codemod.catalog.advisory import Pattern
 from ddp_codemod.discover.files import read_text
 from ddp_codemod.discover.kinds import GUIDES
 from ddp_codemod.model import Source
+from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.guide import extract_shell_text
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.policy.versions import find_stating_files
@@ -26,6 +27,11 @@ _TYPED = (
 
 def find_in_settings(context: Context, pattern: Pattern) -> Iterator[tuple[str, int]]:
     """The files and lines, where the project imports one of the packages."""
+    return ((one.name, one.source.position(entry.start)[0]) for one, entry in list_settings(context, pattern))
+
+
+def list_settings(context: Context, pattern: Pattern) -> Iterator[tuple[Document, Entry]]:
+    """The files and entries that a pattern is about, where the project imports one of the packages."""
     project = context.tracer.resolver.project
     if not any(project.mentioning(package) for package in pattern.names):
         return
@@ -36,9 +42,11 @@ def find_in_settings(context: Context, pattern: Pattern) -> Iterator[tuple[str, 
             for entry in document.ending(key):
                 if [*entry.path[:-1]][len(entry.path) - 1 - len(above) :] != above:
                     continue
-                beside = {one.path[-1] for one in document.mapping(entry.path[:-1], entry.document)}
+                depth = len(entry.path) - 1
+                held = (one for one in document.entries if one.document == entry.document and one.path[:depth] == entry.path[:-1])
+                beside = {one.path[depth] for one in held}
                 if entry.value.lower() in pattern.texts and not (pattern.holders and beside.isdisjoint(pattern.holders)):
-                    yield document.name, document.source.position(entry.start)[0]
+                    yield document, entry
 
 
 def find_in_commands(context: Context, pattern: Pattern, trains: Callable[[str], bool]) -> Iterator[tuple[str, int]]:

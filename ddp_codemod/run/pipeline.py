@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -126,7 +127,8 @@ class Run:
         known = options.rules.fixes.values()
         vendor = find_migration(self.project, options.wanted, known, options.platform.id, lambda: adapter.started)
         findings = findings if vendor is None else vendor.settle(findings)
-        about = (one for one in adapter.findings() if vendor is None or not vendor.cures(one))
+        configured = (one for one in adapter.setting_findings() if self.limits.admits(one.use.module.name))
+        about = (one for one in chain(configured, adapter.findings()) if vendor is None or not vendor.cures(one))
         findings += (finding for made in about for finding in self._apply_limits(made))
         findings = add_device_queries(self.context, findings, options.style == "pin")
         style = None
