@@ -130,6 +130,7 @@ class AdviceExample(RuleEntry, frozen=True, kw_only=True):
     after: str | None = None  # what ``apply --unsafe`` makes of it; None: nothing that this entry is about
     script: str = ""  # a launch file beside it, marked in the same way
     settings: str = ""  # a YAML file beside it, marked too
+    settings_after: str = ""  # what ``apply --unsafe`` makes of that; "": nothing that this entry is about
     requirements: str = ""  # a requirements file beside it, marked too
     style: Literal["pin", "portable"] = "pin"
     versions: When = msgspec.field(default_factory=dict)  # what the project states about packages

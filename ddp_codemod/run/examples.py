@@ -111,6 +111,7 @@ def _run_advice(case: Case, example: AdviceExample, rules: Rules) -> Result:
     with TemporaryDirectory(prefix="ddp-codemod-") as temporary:
         folder = Path(temporary).resolve()
         got, unread, lines = _port_with_lines(before, folder, case, rules, ident)
+        settings = (folder / SETTINGS).read_text("utf-8") if example.settings_after else ""
         again, _, left = _port_with_lines(got, folder, case, rules, ident)
     marked = {
         number
@@ -123,6 +124,8 @@ def _run_advice(case: Case, example: AdviceExample, rules: Rules) -> Result:
     if lines != marked:
         spoken = f"lines marked {sorted(marked)}, spoken of {sorted(lines)}\n"
         return Result(case.id, example.title, "noisy" if lines - marked else "missing", spoken)
+    if settings != example.settings_after.removeprefix("\n"):
+        return Result(case.id, example.title, "wrong", _make_diff(example.settings_after, settings, "expected", "got"))
     if example.after is not None and (got != example.after.removeprefix("\n") or again != got or left):
         wanted = example.after.removeprefix("\n")
         return Result(
@@ -176,6 +179,8 @@ def _port_with_lines(text: str, folder: Path, case: Case, rules: Rules, ident: s
     for change in rendered.changes:
         if change.name == name:
             text = change.after.decode("utf-8")
+        elif change.name == SETTINGS:
+            (folder / SETTINGS).write_bytes(change.after)
     said = {note.line or 1 for note in found.advisories if note.rule == ident}
     for decision in found.decisions:
         if decision.rule == ident:

@@ -323,6 +323,6 @@ def test_an_advice_has_examples_where_it_speaks_and_where_it_is_silent(advice: A
 
 @each_advice
 def test_an_advice_that_edits_shows_what_comes_out(advice: Advice) -> None:
-    assert any(example.after is not None for example in advice.examples) == any(
+    assert any(example.after is not None or example.settings_after for example in advice.examples) == any(
         form is not None and form.rewrite is not None for form in (advice, advice.own)
     )
