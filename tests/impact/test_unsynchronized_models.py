@@ -131,6 +131,20 @@ def test_a_model_that_only_a_gpu_would_wrap_learns_the_same_on_both_ranks(tmp_pa
     assert together[0] == together[1]
 
 
+MOVED = """ddp = net
+if torch.cuda.is_available():
+    ddp = DDP(ddp, device_ids=[rank])
+else:
+    ddp = ddp.to({to})
+"""
+
+
+@pytest.mark.parametrize(("to", "opened"), [("device", True), ('"cpu"', True), ("torch.float64", False), ("other", False)])
+def test_a_model_that_is_moved_to_the_device_elsewhere_is_wrapped(tmp_path: Path, to: str, opened: bool) -> None:
+    program = edited(tmp_path, MOVED.format(to=to).replace("other", "torch.bfloat16"))
+    assert ("is_available() or torch.distributed.is_initialized()" in program) is opened
+
+
 SLOW = """ddp = net
 if not torch.cuda.is_available():
     print("using CPU, this will be slow")
@@ -174,6 +188,20 @@ def test_a_model_that_is_taken_out_by_what_it_is_does_not_matter(tmp_path: Path,
     assert "is_initialized" in edited(tmp_path, BRANCH + after)
 
 
+@pytest.mark.parametrize(
+    "after",
+    [
+        "state = (ddp.module if torch.cuda.is_available() else ddp).state_dict()\n",
+        "if rank == 0:\n    print(ddp.module.state_dict() if torch.cuda.is_available() else ddp.state_dict())\n",
+    ],
+)
+def test_the_same_question_takes_it_out_of_its_wrapper_too(tmp_path: Path, after: str) -> None:
+    program = edited(tmp_path, BRANCH + after)
+    assert program.count("torch.cuda.is_available() or torch.distributed.is_initialized()") == 2
+    together = gradients(tmp_path)
+    assert together[0] == together[1]
+
+
 def test_a_file_that_takes_it_out_where_there_is_a_gpu_matters(tmp_path: Path) -> None:
     save = "import torch\n\n\ndef save(net):\n    return net.module if torch.cuda.is_available() else net\n"
     (tmp_path / "save.py").write_text(save, "utf-8")
@@ -190,8 +218,7 @@ def test_a_file_that_takes_it_out_where_there_is_a_gpu_matters(tmp_path: Path) -
         BRANCH.replace("device_ids=[device]", "process_group=make(device)"),
         "ddp = DDP(net, device_ids=[device]) if torch.cuda.is_available() else net\n",
         BRANCH.replace("torch.cuda.is_available()", "torch.cuda.device_count() > 1"),
-        BRANCH
-        + "state = ddp.module.state_dict() if torch.cuda.is_available() else ddp.state_dict()\n",  # it would find no module
+        BRANCH + "state = ddp.module.state_dict() if several else ddp.state_dict()\n",  # it would find no module
         BRANCH + "if device.type == 'cuda':\n    net = ddp.module\n",
         BRANCH.replace("ddp = net\n", "ddp = net.to(device)\n"),  # the other branch would be missed
         BRANCH.replace("ddp = net\n", "ddp = net\n    torch.set_num_threads(1)\n"),
