@@ -53,7 +53,7 @@ def _list_counted(pattern: Pattern, off: Sequence[ast.AST]) -> set[str]:
         for one in found
         if not isinstance(one.value, ast.Constant)
         for target in one.targets
-        if last_name(target) in pattern.within
+        if last_name(target) in pattern.holders
     }
 
 

@@ -140,7 +140,7 @@ def _list_tests_around(module: Module, node: ast.Attribute) -> list[ast.expr]:
     for around in module.ancestors(node):
         if isinstance(around, (ast.If, ast.IfExp)) and child is not around.test:
             taken, other = (around.body, around.orelse) if _is_in_body(around, child) else (around.orelse, around.body)
-            others = [*other] if isinstance(other, list) else [other]
+            others: list[ast.AST] = [*other] if isinstance(other, list) else [other]
             if isinstance(around, ast.If) and isinstance(taken, list) and (kept or isinstance(taken[-1], ast.Return)):
                 others += list_following(module, around)
             parts = (part for one in others for part in walk(one) if isinstance(part, (ast.Name, ast.Attribute)))
