@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name, walk
-from ddp_codemod.single_process.api import Api
+from ddp_codemod.single_process.api import Api, passed_argument
 from ddp_codemod.single_process.external_calls import ExternalCalls, GroupQuery
 from ddp_codemod.single_process.model import ApiCall, Problem
 from ddp_codemod.single_process.reachability import DEFS, imported_files, imports_of, looked_up_in
@@ -162,3 +162,26 @@ def _find_passed_function(api: Api, module: Module, node: ast.Name | ast.Attribu
             plain = isinstance(around, ast.Assign) and around.value is node
             return "" if plain or isinstance(around, ast.Assert) else name
     return name
+
+
+def find_unreached(collected: Collected, parts: list[tuple[Module, ast.AST]]) -> list[tuple[Module, ast.AST]]:
+    """The other functions and classes of the files that hand a model to the group."""
+    reached = {id(part) for _, part in parts}
+    modules = {seen.module.name: seen.module for seen in collected.role("wrap")}
+    return [
+        (module, part)
+        for module in modules.values()
+        for part in module.tree.body
+        if isinstance(part, DEFS) and id(part) not in reached
+    ]
+
+
+def find_count_names(collected: Collected) -> frozenset[str]:
+    """Last names of what the starts and launches are passed as the number of processes."""
+    found: set[str] = set()
+    for seen in collected.role("start", "launch"):
+        value = passed_argument(seen.node, seen.call.world_size)
+        value = value.body if isinstance(value, ast.IfExp) else value
+        if isinstance(value, (ast.Name, ast.Attribute)):
+            found.add(last_name(value))
+    return frozenset(found)

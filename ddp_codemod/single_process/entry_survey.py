@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.processes import Processes, may_be_bare
@@ -15,9 +16,9 @@ from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.policy.limits import Limits
-from ddp_codemod.single_process.api import Api, passed_argument
+from ddp_codemod.single_process.api import Api
 from ddp_codemod.single_process.availability_tests import AvailabilityTests
-from ddp_codemod.single_process.collected_calls import Collected, collect_calls
+from ddp_codemod.single_process.collected_calls import Collected, collect_calls, find_count_names, find_unreached
 from ddp_codemod.single_process.condition import Conditions
 from ddp_codemod.single_process.entry_reasons import (
     cannot,
@@ -40,7 +41,7 @@ from ddp_codemod.single_process.model_uses import ModelUses
 from ddp_codemod.single_process.name_uses import NameUses
 from ddp_codemod.single_process.partial_guards import complete_partial_guard
 from ddp_codemod.single_process.programs import PROGRAMS, ProgramFinder, Programs
-from ddp_codemod.single_process.reachability import DEFS, has_main_guard
+from ddp_codemod.single_process.reachability import has_main_guard
 from ddp_codemod.single_process.rewrite import rewrite_entry
 from ddp_codemod.single_process.trainer_strategy import Strategies
 from ddp_codemod.single_process.wrapped_models import WrappedModels
@@ -68,6 +69,7 @@ class EntrySurvey:
         self.project, self.facts, self.limits, self.fix = project, context.facts, limits, fixes[0]
         self.outside = ExternalCalls(self.api)
         self.programs = ProgramFinder(project, self.outside)
+        self._groupless: set[frozenset[int]] = set()
 
     def survey(self) -> Iterator[Entry]:
         """Every start under the paths, by file and line; starts of one function are one entry."""
@@ -95,11 +97,9 @@ class EntrySurvey:
         return next((at for at in seen.module.ancestors(seen.node) if isinstance(at, _FUNCTIONS)), seen.module.tree)
 
     def _decide_entry(self, start: ApiCall) -> Entry:
-        if start.call.role == "alone":
-            return Entry(start, Reason.of("single-alone", why=start.call.why, why_zh=start.call.why_zh))
         decided = self._decide_strategy(start)
         if isinstance(decided, Reason):
-            return Entry(start, decided)
+            return self._plan_groupless_entry(start, decided) if self.api.bare else Entry(start, decided)
         programs = self.programs.of(start)
         if programs.bound is not None:
             alone = NameUses(self.api.resolver, [])
@@ -119,7 +119,7 @@ class EntrySurvey:
         parts = programs.parts
         collected = collect_calls(self.outside, parts)
         loads = NameUses(self.api.resolver, parts)
-        guards = Guards(self.api, self._find_count_names(collected), loads)
+        guards = Guards(self.api, find_count_names(collected), loads)
         history = ExistingGuards(self.api, guards, loads)
         kept = self._find_keep_reason(start, collected, guards, history)
         if kept is not None:
@@ -147,21 +147,13 @@ class EntrySurvey:
         return self._plan_entry(start, decided, collected, guards, programs)
 
     def _decide_strategy(self, start: ApiCall) -> list[SpanEdit] | Problem | Reason:
-        """What becomes of the option of a trainer that starts processes itself."""
+        """What becomes of the option of a trainer that starts processes itself; why there is no group for one process."""
+        if start.call.role == "alone":
+            return Reason.of("single-alone", why=start.call.why, why_zh=start.call.why_zh)
         if start.call.role != "strategy":
             return []
         decided = Strategies(self.api, self.facts).decide(start)
         return decided or Reason.of("single-strategy-right", text=start.name)
-
-    def _find_count_names(self, collected: Collected) -> frozenset[str]:
-        """Last names of what the starts and launches are passed as the number of processes."""
-        found: set[str] = set()
-        for seen in collected.role("start", "launch"):
-            value = passed_argument(seen.node, seen.call.world_size)
-            value = value.body if isinstance(value, ast.IfExp) else value
-            if isinstance(value, (ast.Name, ast.Attribute)):
-                found.add(last_name(value))
-        return frozenset(found)
 
     def _find_keep_reason(self, start: ApiCall, collected: Collected, guards: Guards, history: ExistingGuards) -> Reason | None:
         """Why the entry stays as it is."""
@@ -195,7 +187,7 @@ class EntrySurvey:
         wrapped = WrappedModels(self.api, parts if collected.role("wrap") else [])
         conditions = Conditions(self.api, guards, start if start.call.role == "start" else None)
         work = EntryRewriter(self.api, conditions, guards, collected, wrapped)
-        rest = ModelUses(self.api, guards, wrapped, _find_unreached(collected, parts)).run()
+        rest = ModelUses(self.api, guards, wrapped, find_unreached(collected, parts)).run()
         found.span_edits += rest.span_edits  # what nothing calls now may be called again
         for made in (rewrite_entry(work), ModelUses(self.api, guards, wrapped, parts if collected.role("wrap") else []).run()):
             found.span_edits += made.span_edits
@@ -223,6 +215,24 @@ class EntrySurvey:
         return Entry(
             start, self._explain_edit(start, conditions, span_edits, found.unseen), span_edits, unseen=tuple(found.unseen)
         )
+
+    def _plan_groupless_entry(self, start: ApiCall, why: Reason) -> Entry:
+        """An entry for which one process has no group, on a torch that may lack the package: what asks for them all the same."""
+        programs = self.programs.of(start)
+        collected = collect_calls(self.outside, programs.parts)
+        code = frozenset(id(part) for _, part in programs.parts)
+        known = code in self._groupless or programs.bound is not None or len(programs.reaches) > PROGRAMS
+        if known or collected.role("start", "launch"):
+            return Entry(start, why)
+        self._groupless.add(code)  # a Trainer and its arguments are of one program
+        guards = Guards(self.api, frozenset(), NameUses(self.api.resolver, programs.parts))
+        planned = self._plan_entry(start, [], collected, guards, programs)
+        if planned.problems:
+            return planned
+        if not planned.span_edits:
+            return Entry(start, why)
+        lines = {(span_edit.module.name, span_edit.module.source.position(span_edit.start)[0]) for span_edit in planned.span_edits}
+        return replace(planned, reason=Reason.of("single-bare-alone", lines=str(len(lines))))
 
     def _plan_guarded_entry(self, start: ApiCall, kept: Reason, guards: Guards, parts: list[tuple[Module, ast.AST]]) -> Entry:
         """An entry that makes its group for several processes only: what fails before that where torch lacks the package."""
@@ -285,15 +295,3 @@ class EntrySurvey:
             )
         )
         return Reason.of("single-edit-unseen", unseen=what, **counts)
-
-
-def _find_unreached(collected: Collected, parts: list[tuple[Module, ast.AST]]) -> list[tuple[Module, ast.AST]]:
-    """The other functions and classes of the files that hand a model to the group."""
-    reached = {id(part) for _, part in parts}
-    modules = {seen.module.name: seen.module for seen in collected.role("wrap")}
-    return [
-        (module, part)
-        for module in modules.values()
-        for part in module.tree.body
-        if isinstance(part, DEFS) and id(part) not in reached
-    ]

@@ -129,3 +129,75 @@ def test_a_program_that_cannot_do_without_a_group_is_named(tmp_path: Path) -> No
     )
     assert outcome(tmp_path, text) == ({}, ["single-bare-bound"])
     assert outcome(tmp_path, text, "", "single-process") == ({}, [])
+
+
+GROUPLESS = {
+    "accelerate": "from accelerate import Accelerator\n\nlibrary = Accelerator()\n",
+    "transformers": "from transformers import Trainer\n\nlibrary = Trainer(torch.nn.Linear(1, 1))\n",
+    "lightning": "from lightning.pytorch import Trainer\n\nlibrary = Trainer(devices=1)\n",
+}
+
+
+@pytest.mark.parametrize("library", GROUPLESS)
+@pytest.mark.parametrize(
+    ("lines", "after"),
+    [
+        ("dist.all_reduce(loss)", "if dist.is_available() and dist.is_initialized():\n    dist.all_reduce(loss)"),
+        (
+            "loss /= dist.get_world_size()",
+            "loss /= dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1",
+        ),
+        ("say = dist.is_initialized()", "say = dist.is_available() and dist.is_initialized()"),
+        ("from torch.distributed import ReduceOp", "if dist.is_available():\n    from torch.distributed import ReduceOp"),
+    ],
+)
+def test_a_library_that_makes_no_group_for_one_process_helps_no_code_that_asks_for_one(
+    tmp_path: Path, library: str, lines: str, after: str
+) -> None:
+    text = f"import torch\nimport torch.distributed as dist\n{GROUPLESS[library]}loss = torch.ones(1)\n"
+    changed, told = outcome(tmp_path, f"{text}{lines}\nloss.backward()\n")
+    assert not told
+    assert changed["train.py"] == f"{text}{after}\nloss.backward()\n"
+
+
+@pytest.mark.parametrize("library", GROUPLESS)
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "print(loss)",
+        "if dist.is_available() and dist.is_initialized():\n    dist.all_reduce(loss)",
+        "try:\n    from torch.distributed import ReduceOp\nexcept ImportError:\n    ReduceOp = None",
+        "def never():\n    dist.barrier()",
+    ],
+)
+def test_beside_such_a_library_what_cannot_fail_stays(tmp_path: Path, library: str, lines: str) -> None:
+    text = f"import torch\nimport torch.distributed as dist\n{GROUPLESS[library]}loss = torch.ones(1)\n{lines}\nloss.backward()\n"
+    assert outcome(tmp_path, text) == ({}, [])
+
+
+@pytest.mark.parametrize("library", GROUPLESS)
+def test_beside_such_a_library_what_cannot_be_guarded_is_named(tmp_path: Path, library: str) -> None:
+    text = f"import torch\nimport torch.distributed as dist\n{GROUPLESS[library]}class Hook(dist.Work):\n    pass\n\n\ndist.barrier()\n"
+    changed, told = outcome(tmp_path, text)
+    assert not changed
+    assert told == ["single-review", "single-bare"]
+
+
+def test_a_trainer_and_its_arguments_are_one_entry(tmp_path: Path) -> None:
+    text = (
+        "import torch\nimport torch.distributed as dist\nfrom transformers import Trainer, TrainingArguments\n\n"
+        "arguments = TrainingArguments('out')\n\n\nclass Hook(dist.Work):\n    pass\n\n\nTrainer(torch.nn.Linear(1, 1), arguments)\n"
+    )
+    assert outcome(tmp_path, text) == ({}, ["single-review", "single-bare"])
+
+
+def test_where_torch_has_the_package_such_a_library_is_left_alone(tmp_path: Path) -> None:
+    text = f"import torch\nimport torch.distributed as dist\n{GROUPLESS['accelerate']}dist.barrier()\ntorch.ones(1).backward()\n"
+    assert outcome(tmp_path, text, "", "single-process") == ({}, [])
+
+
+def test_beside_a_start_of_its_own_the_start_decides(tmp_path: Path) -> None:
+    text = f"{HEAD}{GROUPLESS['accelerate']}say = dist.is_initialized()\n{END}"
+    changed, told = outcome(tmp_path, text)
+    assert not told
+    assert changed["train.py"] == text.replace("= dist.is_init", "= dist.is_available() and dist.is_init")
