@@ -37,6 +37,7 @@ def dumps(
         "edits": _sort_entries(_encode_edit(survey, edit, lang, edit in applied) for edit in shown),
         "advisories": _sort_entries(_encode_advisory(advisory, lang) for advisory in survey.advisories),
         "unaccounted": _sort_entries(_encode_unaccounted(survey, left, lang) for left in survey.unaccounted),
+        "unfollowed": _sort_entries(_encode_unfollowed(survey, place) for place in survey.unfollowed),
         "skipped": _sort_entries(_encode_skipped(skipped, lang) for skipped in (*survey.skipped, *failed)),
     }
     return encode_json(document)
@@ -114,6 +115,10 @@ def _encode_unaccounted(survey: Survey, left: Unaccounted, lang: str) -> dict[st
         "text": left.text,
         "reason": render(left.reason, lang),
     }
+
+
+def _encode_unfollowed(survey: Survey, place: Place) -> dict[str, Any]:
+    return {"path": place.name, "line": _find_position(survey, place, place.start)[0]}
 
 
 def _encode_skipped(skipped: Skipped, lang: str) -> dict[str, Any]:

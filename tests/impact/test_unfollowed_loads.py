@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,12 @@ def screen(folder: Path, capsys: pytest.CaptureFixture[str], *words: str) -> str
     main([*words, "--platform", "cpu", "--no-cache", "--color", "never", str(folder)])
     both = capsys.readouterr()
     return both.out + both.err
+
+
+def test_the_json_report_lists_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path, nets=NET, train=TRAIN.format(load="importlib.import_module(args.arch).net()"))
+    main(["check", "--platform", "cpu", "--no-cache", "--format", "json", str(tmp_path)])
+    assert json.loads(capsys.readouterr().out)["unfollowed"] == [{"path": "train.py", "line": 14}]
 
 
 def test_the_first_screen_says_what_was_not_followed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -61,7 +61,16 @@ def test_commands_meet_the_schema(document: Document, case: str, words: tuple[st
 
 
 def test_the_schema_can_refuse() -> None:
-    whole = {"version": 2, "platform": "p", "sites": [], "edits": [], "advisories": [], "unaccounted": [], "skipped": []}
+    whole = {
+        "version": 2,
+        "platform": "p",
+        "sites": [],
+        "edits": [],
+        "advisories": [],
+        "unaccounted": [],
+        "unfollowed": [],
+        "skipped": [],
+    }
     jsonschema.validate(whole, SCHEMA)
     for change in ({"version": 3}, {"more": 1}, {"sites": [{}]}, {"skipped": [{"path": "a"}]}):
         with pytest.raises(jsonschema.ValidationError):

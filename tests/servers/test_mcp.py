@@ -134,6 +134,18 @@ def test_findings_come_in_parts_that_make_up_the_whole(
     assert [site for page in pages for site in page["report"]["sites"]] == said["sites"]
 
 
+def test_what_was_not_followed_is_said_and_listed(server: Started, project: Path) -> None:
+    (project / "nets.py").write_text("import torch\n\nnet = torch.ones(1).cuda()\n")
+    (project / "train.py").write_text(
+        "import importlib, sys, torch\n\nimportlib.import_module(sys.argv[1])\ntorch.ones(1, requires_grad=True).backward()\n"
+    )
+    answer = server.ask("check", {"platform": "cpu"}, project)
+    assert answer.structured_content["report"]["unfollowed"] == [{"path": "train.py", "line": 3}]
+    jsonschema.validate(answer.structured_content["report"], SCHEMA)
+    assert "1 place loads code by a name known only at run time" in own_words(answer)
+    assert "> “train.py”:3" in words(answer)
+
+
 def test_one_kind_of_finding_can_be_asked_for(server: Started, project: Path) -> None:
     (project / "other.py").write_text(
         "import sys, torch.distributed as dist\ndist.init_process_group(f'cpu:gloo,cuda:{sys.argv[1]}')\n"

@@ -179,8 +179,11 @@ def _answer_with_page(call: Call, asked: Paged, found: Survey, usual: Sequence[K
         said.append(call.say("mcp-next", returned=which["returned"], total=which["total"], next=which["next"]))
     if found.unreached and (found.edits or found.decisions):
         said.append(call.say("mcp-unreached", n=len(found.unreached)))
+    if loads := report["unfollowed"]:
+        said.append(call.say("mcp-unfollowed", n=len(loads)))
     made = {"root": clean_text(str(found.root)), "report": taken, "page": which}
-    files = map(quote_text, found.unreached[:_UNREACHED])
+    files = [f"{quote_text(one['path'])}:{one['line']}" for one in loads[:_UNREACHED]]
+    files += map(quote_text, found.unreached[:_UNREACHED])
     return Answer(made, tuple(said), (*_format_entries(call, taken, asked.show or usual), *files))
 
 
