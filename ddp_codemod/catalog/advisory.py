@@ -46,13 +46,14 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     position: int | None = None
     # "uneven": a list whose items differ in size; "device": a device by its name, or (``ranks``) by its number;
     # "made-by": the result of one of ``makers``; "text": one of ``texts``; "picked": an element of a list that is no environment;
-    # "chosen": a list of numbers, the number that means all, or what one of ``makers`` counts; "counted": anything but 0; "true";
+    # "chosen": a list of numbers, the number that means all, or what one of ``makers`` counts; "counted": anything but 0; "true", "false";
+    # "one": 1 where there is no device, by a conditional that asks one of ``makers`` and gives more elsewhere;
     # "lists": a list that holds the name of the device; "typed": a tensor that is made with one of ``texts`` as its type;
     # "option": the default of an option of the program that is called like one of ``texts``, a number from 0 on, in a file that
     # holds none of ``without``; of "asked", where what is compared comes from: "from-text": a text of the program, or a device that
     # it makes of one; "told": torch tells where a tensor lies
     argument_is: Literal[
-        "given", "omitted", "uneven", "device", "made-by", "text", "picked", "chosen", "counted", "true", "lists",
+        "given", "omitted", "uneven", "device", "made-by", "text", "picked", "chosen", "counted", "true", "false", "one", "lists",
         "typed", "option", "from-text", "told",
     ] = "given"  # fmt: skip
     derived: bool = False  # also where a class of the project that derives from one of the names takes the argument, by its name

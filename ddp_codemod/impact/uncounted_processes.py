@@ -34,6 +34,18 @@ def find_uncounted(context: Context, pattern: Pattern, module: Module) -> Iterat
                 yield node.test, kind == "counted"
 
 
+def is_one_without_device(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
+    """Whether ``-1 if cuda.is_available() else 1`` is passed: 1 here, and something else where there is a device."""
+    if not isinstance(argument, ast.IfExp) or not is_device_test(context, pattern, module, argument.test):
+        return False
+    taken = evaluate_test(context, module, argument.test, pattern.device)
+    return taken is False and _is_number(argument.orelse, 1) and not _is_number(argument.body, 1)
+
+
+def _is_number(node: ast.expr, number: int) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is int and node.value == number
+
+
 def open_for_several(rewrite: Rewrite, module: Module, test: ast.expr) -> list[Change]:
     """``if cuda.is_available() or int(os.environ.get("LOCAL_WORLD_SIZE", 1)) > 1:``"""
     end = module.place(test).end

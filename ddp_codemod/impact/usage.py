@@ -19,7 +19,7 @@ from ddp_codemod.impact.divisors import find_divisors, find_remainders
 from ddp_codemod.impact.listed_devices import is_listed_device
 from ddp_codemod.impact.other_device_names import find_other_names
 from ddp_codemod.impact.tensor_types import find_given_types
-from ddp_codemod.impact.uncounted_processes import find_uncounted
+from ddp_codemod.impact.uncounted_processes import find_uncounted, is_one_without_device
 from ddp_codemod.impact.unsynchronized_models import find_ungrouped_tests, find_unsynchronized_tests
 from ddp_codemod.impact.usage_names import find_comparisons, find_instances, has_item_call, is_list_item, is_option, is_text
 from ddp_codemod.kinds import OriginKind
@@ -102,8 +102,8 @@ def find_hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _
             if keyword.arg in pattern.keywords and isinstance(call, ast.Call) and runs(module, call):
                 if pattern.names and set(pattern.names).isdisjoint(context.tracer.resolver.names(module, call.func)):
                     continue
-                if pattern.argument_is == "true":
-                    said = context.facts.truth(module, keyword.value) is True
+                if pattern.argument_is in ("true", "false"):
+                    said = context.facts.truth(module, keyword.value) is (pattern.argument_is == "true")
                 else:
                     said = is_device(context, pattern, module, keyword.value)
                 if said:
@@ -210,6 +210,8 @@ def _narrow_call(context: Context, pattern: Pattern, module: Module, call: ast.C
         return Hit(module, call, argument) if _is_uneven(context, module, argument) else None
     if pattern.argument_is == "text":
         return Hit(module, call, argument) if is_text(context, pattern, module, argument) else None
+    if pattern.argument_is == "one":
+        return Hit(module, call, argument) if is_one_without_device(context, pattern, module, argument) else None
     if pattern.argument_is == "picked":
         return Hit(module, call, argument) if is_list_item(context, module, argument) else None
     if pattern.argument_is == "lists":
