@@ -174,7 +174,7 @@ APART = CHECKED.replace("if dist.is_initialized():", "if device.type == 'cuda':"
 def test_ranks_that_would_train_apart_are_not_started_by_an_edit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "if torch.cuda.is_available():\n        torch.cuda.manual" in apply(tmp_path, APART)
     said = " ".join(capsys.readouterr().out.split())
-    assert "LOCAL_WORLD_SIZE=2" not in said
+    assert "LOCAL_WORLD_SIZE=2 python" not in said
     found = survey(Options((tmp_path,), RULES.platforms["cpu"], RULES, root=tmp_path))
     assert {one.rule for one in found.decisions if one.action is Action.REVIEW} == {"device-apart", "device-count-check"}
 
@@ -185,5 +185,5 @@ def test_it_is_said_that_more_processes_would_train_apart(tmp_path: Path, capsys
     )
     apply(tmp_path, program)
     said = " ".join(capsys.readouterr().out.split())
-    assert "More than 1 would train apart: first change " in said
-    assert "LOCAL_WORLD_SIZE=2" not in said
+    assert "Before you set LOCAL_WORLD_SIZE=2, change " in said
+    assert "LOCAL_WORLD_SIZE=2 python" not in said
