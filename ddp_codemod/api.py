@@ -216,9 +216,9 @@ def _make_plan(found: Survey, rendered: Rendered, lang: str) -> Plan:
     from ddp_codemod.report.json import dumps
     from ddp_codemod.write.repository import find_blobs
 
-    made = tuple(edit for change in rendered.changes for edit in change.edits)
-    edits = (*made, *rendered.left, *rendered.failed_edits)
-    said = msgspec.json.decode(dumps(found, lang, edits, made, rendered.failed), type=_Document)
+    result = tuple(edit for change in rendered.changes for edit in change.edits)
+    edits = (*result, *rendered.left, *rendered.failed_edits)
+    said = msgspec.json.decode(dumps(found, lang, edits, result, rendered.failed), type=_Document)
     patch = b""
     if rendered.changes:
         from ddp_codemod.patch.gitdiff import format_git_diff

@@ -96,17 +96,17 @@ def _make_change(source: Source | None, lines: dict[int, set[str]]) -> FileChang
     if source is None or not source.name.endswith(_COMMENTED) or source.file is not source:
         return None
     ends = _find_line_ends(source) if source.name.endswith(_PYTHON) else None
-    made: list[Replacement] = []
+    replacements: list[Replacement] = []
     for line, rules in sorted(lines.items()):
         start, after = source.line_span(source.line_starts[line - 1])
         text = source.text[start:after].rstrip("\r\n")
         if ends is not None and line not in ends:
             continue  # the line ends inside a text, or goes on
         end = start + len(text)
-        made.append((end, end, f"  # ddp-codemod: ignore[{', '.join(sorted(rules))}] {REASON}"))
-    if not made:
+        replacements.append((end, end, f"  # ddp-codemod: ignore[{', '.join(sorted(rules))}] {REASON}"))
+    if not replacements:
         return None
-    written = source.written(made)
+    written = source.written(replacements)
     if not isinstance(written, str) or not _is_equivalent(source, written):
         return None
     return FileChange(source.name, source.data, written.encode(source.encoding))
@@ -144,5 +144,5 @@ def _read_entries(source: Source) -> list[tuple[Iterable[str], str]] | None:
     from ddp_codemod.model import Skipped
     from ddp_codemod.parse.config import parse_config
 
-    made = parse_config(source)
-    return None if isinstance(made, Skipped) else [(one.path, made.text(one)) for one in made.entries]
+    result = parse_config(source)
+    return None if isinstance(result, Skipped) else [(one.path, result.text(one)) for one in result.entries]

@@ -55,14 +55,14 @@ def command(
     if patch.survey.elsewhere and patch.rendered.changes and not dry_run:
         names = {"platform": patch.survey.platform, "other": patch.survey.elsewhere}
         raise make_failure("apply-elsewhere", **names, command=make_command_builder(patch.job)("undo"))
-    made = opening = None
+    result = opening = None
     if not dry_run and patch.rendered.changes:
         opening = prepared(patch) if pull_request else None
         if commits:
-            made = make_commit(patch, branch, run_hooks)
+            result = make_commit(patch, branch, run_hooks)
         else:
             _write_changes(patch, allow_dirty)
-    take_back = format_undo_command(made) if made else None
+    take_back = format_undo_command(result) if result else None
     try:
         if summary:
             tell_cost(patch)
@@ -75,10 +75,10 @@ def command(
             raise
         command = take_back or make_command_builder(patch.job)("undo")
         raise make_failure("apply-report-lost", files=len(patch.rendered.changes), why=why, command=command) from None
-    if made is not None:
-        patch.job.console.say(patch.job.console.text("commit-done", id=made.id[:10], branch=made.branch))
+    if result is not None:
+        patch.job.console.say(patch.job.console.text("commit-done", id=result.id[:10], branch=result.branch))
         if opening is not None:
-            url = requested(patch, opening, made.branch, run_hooks)
+            url = requested(patch, opening, result.branch, run_hooks)
             patch.job.console.say(patch.job.console.text("request-opened", url=url))
     elif commits and not dry_run:
         patch.job.console.say(patch.job.console.text("commit-nothing"))

@@ -30,12 +30,12 @@ def make_change_records(found: Survey, changes: Sequence[FileChange], portable: 
 
     def why(change: FileChange, edit: Edit) -> Why:
         source = found.sources[change.name]
-        made = preview_lines(source, edit)
-        after = (made.after or "").splitlines()
-        first = line_now(change.name, made.line)
-        old = set(made.before.splitlines())
+        result = preview_lines(source, edit)
+        after = (result.after or "").splitlines()
+        first = line_now(change.name, result.line)
+        old = set(result.before.splitlines())
         # of a line that is too long, what is around the edit
-        new = ((first + at, line.strip(MARK) if made.cut else line) for at, line in enumerate(after) if line not in old)
+        new = ((first + at, line.strip(MARK) if result.cut else line) for at, line in enumerate(after) if line not in old)
         lines = [(number, line) for number, line in new if len(line.strip()) >= _TELLING]
         at = edit.start if edit.anchor is None else edit.anchor
         start, end = source.line_span(at)
@@ -43,7 +43,14 @@ def make_change_records(found: Survey, changes: Sequence[FileChange], portable: 
         if text in after:  # the line that readers are sent to stays as it is
             lines.append((line_now(change.name, source.position(at)[0]), text))
         return Why(
-            change.name, edit.rule, found.platform, edit.reason, made.before, made.after or "", tuple(lines), portable=portable
+            change.name,
+            edit.rule,
+            found.platform,
+            edit.reason,
+            result.before,
+            result.after or "",
+            tuple(lines),
+            portable=portable,
         )
 
     return [why(change, edit) for change in changes for edit in change.edits if change.name in found.sources]
@@ -103,16 +110,16 @@ def tell_earlier_ports(console: Console, root: Path, platform: str, paths: Seque
 
     undo = command_line(["ddp-codemod", "undo", *paths])
     for other, (changes, files) in count_earlier_ports(root, platform).items():
-        said = console.text("platform-earlier", platform=other, changes=changes, files=files)
-        console.say(console.folded(said, sys.stderr))
+        text = console.text("platform-earlier", platform=other, changes=changes, files=files)
+        console.say(console.folded(text, sys.stderr))
         console.say(f"  {console.ink(sys.stderr)(undo, 'bold')}")
 
 
 def format_change_record(view: View, path: Path, line: int, why: Why) -> Iterator[str]:
     """Why an apply changed a line, with the text before and after."""
     name = Path(os.path.relpath(path.absolute(), view.survey.root.absolute())).as_posix()
-    said = view.say("explain-changed", place=view.at(name, line), rule=why.rule, platform=why.platform)
-    yield from (view.ink(part, "bold") for part in view.folded(said, 0, 2))
+    text = view.say("explain-changed", place=view.at(name, line), rule=why.rule, platform=why.platform)
+    yield from (view.ink(part, "bold") for part in view.folded(text, 0, 2))
     yield from view.folded(view.reason(why.reason), 4, 4)
     yield from (view.ink(f"    - {part}", "red") for part in why.before.splitlines())
     yield from (view.ink(f"    + {part}", "green") for part in why.after.splitlines())

@@ -54,13 +54,13 @@ def command(settings: Settings, statistics: bool, after_apply: bool, add_ignore:
 
         job.console.raw(json.dumps(found, settings.json_lang))
         return exit_code(found, settings, edits_count=True)
-    made = tuple(edit for edit in found.edits if is_applicable(edit, settings.unsafe))
+    result = tuple(edit for edit in found.edits if is_applicable(edit, settings.unsafe))
     left = tuple(edit for edit in found.edits if not is_applicable(edit, settings.unsafe))
     view, talk = job.view(found), job.view(found, sys.stderr)
     offer = make_command_builder(job)
     # apply knows no baseline: it would make the changes that are passed over here too
     beyond = {"apply"} if settings.baseline is not None and found.hidden else set()
-    outcome = Outcome("found", made, left, again=lambda name, *words: "" if name in beyond else offer(name, *words))
+    outcome = Outcome("found", result, left, again=lambda name, *words: "" if name in beyond else offer(name, *words))
     for line in format_opening(talk, outcome):
         job.console.say(line)
     if statistics:
@@ -70,9 +70,9 @@ def command(settings: Settings, statistics: bool, after_apply: bool, add_ignore:
         for line in counted(view, found):
             job.console.out(line)
         return exit_code(found, settings, edits_count=True)
-    if made:
+    if result:
         job.console.say("")
-    for line in text.format_edits(view, made, shown=0, sure=True):
+    for line in text.format_edits(view, result, shown=0, sure=True):
         job.console.out(line)
     for line in format_details(talk, outcome):
         job.console.say(line)

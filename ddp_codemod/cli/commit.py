@@ -83,9 +83,9 @@ def requested(patch: Patching, opening: Opening, branch: str, run_hooks: bool) -
         raise refusal_failure(why, patch.job.root) from None
 
 
-def format_undo_command(made: Committed) -> str:
+def format_undo_command(commit: Committed) -> str:
     """The command that takes a commit back."""
-    return f"git revert --no-edit {made.id[:10]}"
+    return f"git revert --no-edit {commit.id[:10]}"
 
 
 def format_mbox(patch: Patching) -> bytes:

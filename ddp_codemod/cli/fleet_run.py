@@ -63,8 +63,8 @@ class _Tally(Struct):
         self.progress.step()
         if done.outcome.trouble is not None:
             place, trouble = strip_credentials(done.entry.repository), done.outcome.trouble.value
-            said = console.text(f"fleet-page-state-{trouble}")
-            console.say(console.text("fleet-failed", place=place, trouble=said, detail=done.outcome.detail))
+            text = console.text(f"fleet-page-state-{trouble}")
+            console.say(console.text("fleet-failed", place=place, trouble=text, detail=done.outcome.detail))
         console.working(self.progress.line(len(self.outcomes), self.sums, bar=True))
         if not sys.stderr.isatty() and self.progress.due():
             console.say(self.progress.line(len(self.outcomes), self.sums, bar=False))

@@ -145,12 +145,12 @@ def _read_baseline(path: Path, job: Job) -> set[str]:
     try:
         import json  # a baseline is rare
 
-        said = json.loads(path.read_bytes())
-        if said["version"] != VERSION:
-            raise ValueError(said["version"])
-        if said["platform"] != job.options.platform.id:
-            raise make_failure("baseline-platform", path=path, platform=said["platform"], wanted=job.options.platform.id)
-        return {str(one["mark"]) for one in said["findings"]}
+        arguments = json.loads(path.read_bytes())
+        if arguments["version"] != VERSION:
+            raise ValueError(arguments["version"])
+        if arguments["platform"] != job.options.platform.id:
+            raise make_failure("baseline-platform", path=path, platform=arguments["platform"], wanted=job.options.platform.id)
+        return {str(one["mark"]) for one in arguments["findings"]}
     except FileNotFoundError:
         command = job.settings.again("check", "--baseline", str(path), "--update-baseline", platform=job.options.platform.id)
         raise make_failure("baseline-missing", path=path, command=command) from None

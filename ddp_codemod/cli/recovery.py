@@ -17,15 +17,15 @@ def recover_project(console: Console, root: Path) -> bool:
     from ddp_codemod.write.recover import recover_project
 
     try:
-        made = recover_project(root)
+        result = recover_project(root)
     except WriteError as why:
         raise refusal_failure(why, root) from None
-    if made is None:
+    if result is None:
         return False
-    key = "write-recovered-done" if made.done else "write-recovered-changed" if made.changed else "write-recovered-back"
-    names = console.text("list-comma").join(made.changed)
-    console.error(console.text(key, count=len(made.changed or made.names), journal=made.journal, names=names))
-    return not made.done
+    key = "write-recovered-done" if result.done else "write-recovered-changed" if result.changed else "write-recovered-back"
+    names = console.text("list-comma").join(result.changed)
+    console.error(console.text(key, count=len(result.changed or result.names), journal=result.journal, names=names))
+    return not result.done
 
 
 def tell_interrupted(console: Console, root: Path) -> None:

@@ -140,9 +140,9 @@ class _Review(Struct):
 
         job = self.whole.job
         done = make_patch_of_survey(job, _select_units(self.whole.survey, taken), self.allow_dirty)
-        again, made = done.outcome("written").again, None
+        again, result = done.outcome("written").again, None
         if self.commits and done.rendered.changes:
-            made = make_commit(done, self.branch, self.run_hooks)
+            result = make_commit(done, self.branch, self.run_hooks)
         else:
             try:
                 why = make_change_records(done.survey, done.rendered.changes, job.options.style == "portable")
@@ -150,9 +150,9 @@ class _Review(Struct):
             except WriteError as why:
                 raise refusal_failure(why, job.root) from None
         job.console.out()
-        if made is not None:
-            take_back, id_ = format_undo_command(made), made.id[:10]
-            job.console.out(job.console.text("commit-done", id=id_, branch=made.branch))
+        if result is not None:
+            take_back, id_ = format_undo_command(result), result.id[:10]
+            job.console.out(job.console.text("commit-done", id=id_, branch=result.branch))
             again = lambda *_: take_back  # noqa: E731
         failed = (*self.whole.rendered.failed, *done.rendered.failed)
         outcome = Outcome("written", done.made, (), failed, again)

@@ -105,23 +105,23 @@ def compare_with_run(
     from ddp_codemod.machine.overlay import compare_run, find_groups, for_other_machine
 
     located = locate_notebook_frames(entries, project.survey.root)
-    made = (_locate_typed_values(one, words, project.survey.root) for one in find_groups(located))
-    found = compare_run(made, project.survey, project.rules, project.platform, project.scope)
+    result = (_locate_typed_values(one, words, project.survey.root) for one in find_groups(located))
+    found = compare_run(result, project.survey, project.rules, project.platform, project.scope)
     if not project.named or not any(one.bug for one in found.held):
         return found
     machine = _find_own_platform(settings, console, python, project.rules)
     return found if machine is None or machine.id == project.platform.id else for_other_machine(found, machine.id)
 
 
-def _locate_typed_values(made: RecordedGroup, words: Sequence[str], root: Path) -> RecordedGroup:
+def _locate_typed_values(group: RecordedGroup, words: Sequence[str], root: Path) -> RecordedGroup:
     """The same; its value counts as typed also where a file beyond the project, which the command names, holds it."""
-    if made.typed or made.backend is None:
-        return made
+    if group.typed or group.backend is None:
+        return group
     for word in words:
         for name in {word, word.rpartition("=")[2]}:
             with contextlib.suppress(OSError, ValueError):
                 path = Path(name).resolve()
                 outside = path.is_file() and not path.is_relative_to(root.resolve()) and path.stat().st_size < LARGEST
-                if outside and made.backend.lower().encode() in path.read_bytes().lower():
-                    return replace(made, typed=True)
-    return made
+                if outside and group.backend.lower().encode() in path.read_bytes().lower():
+                    return replace(group, typed=True)
+    return group

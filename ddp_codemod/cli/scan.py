@@ -39,8 +39,8 @@ def command(settings: Settings) -> int:
     for decision in found.decisions:
         for line in text.format_site(view, decision):
             job.console.out(line)
-    made = tuple(edit for edit in found.edits if is_applicable(edit, settings.unsafe))
+    result = tuple(edit for edit in found.edits if is_applicable(edit, settings.unsafe))
     left = tuple(edit for edit in found.edits if not is_applicable(edit, settings.unsafe))
-    for line in format_summary(job.view(found, sys.stderr), Outcome("scanned", made, left, again=make_command_builder(job))):
+    for line in format_summary(job.view(found, sys.stderr), Outcome("scanned", result, left, again=make_command_builder(job))):
         job.console.say(line)
     return exit_code(found, settings)

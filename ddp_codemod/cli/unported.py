@@ -24,10 +24,10 @@ def explain_unported_line(job: Job, view: View, path: Path, line: int) -> list[s
         key = "explain-not-run" if found.devices is not None else "explain-without-entry-point"
         return [view.say(key, place=place, old=device.replaces, platform=found.platform)]
     vendor = found.devices.vendor if found.devices is not None else ""
-    said = format_device_count(view, "explain-unreached-line", 1, place)
+    text = format_device_count(view, "explain-unreached-line", 1, place)
     if not vendor:
-        return [said, view.say("explain-by-hand")]
-    return [said, view.say("explain-by-hand-or-vendor", command=command_line(["ddp-codemod", "rules", "show", vendor]))]
+        return [text, view.say("explain-by-hand")]
+    return [text, view.say("explain-by-hand-or-vendor", command=command_line(["ddp-codemod", "rules", "show", vendor]))]
 
 
 def read_line(path: Path, line: int) -> str:

@@ -92,11 +92,11 @@ def find_trial_python(console: Console, root: Path) -> str:
     return sys.executable if not has_torch(exe) and has_torch(sys.executable) else exe
 
 
-def _parse_ranks(said: str) -> tuple[int, ...]:
+def _parse_ranks(text: str) -> tuple[int, ...]:
     """2 -> (2,); 1..6 -> (1, 2, 4, 6)."""
-    first, dots, last = said.partition("..")
+    first, dots, last = text.partition("..")
     if not first.isdigit() or (dots and not last.isdigit()) or int(first) < 1 or (dots and int(last) < int(first)):
-        raise make_failure("verify-ranks-usage", ranks=said)
+        raise make_failure("verify-ranks-usage", ranks=text)
     if not dots:
         return (int(first),)
     steps, n = [int(first)], 1

@@ -150,9 +150,9 @@ def report_end(console: Console, found: Watched, ran: Ran, wish: WatchRequest) -
 def _report_agreement(console: Console, stepped: StepAgreement) -> str:
     """That the ranks train one model, or each its own."""
     place = f" ({stepped.stack[0].path}:{stepped.stack[0].line})" if stepped.stack else ""
-    said = {"n": stepped.ranks, "step": stepped.number, "place": place}
+    arguments = {"n": stepped.ranks, "step": stepped.number, "place": place}
     sums = ", ".join(f"{value:.6g}" for value in stepped.sums)
-    return console.text("verify-run-apart" if stepped.apart else "verify-run-in-step", sums=sums, **said)
+    return console.text("verify-run-apart" if stepped.apart else "verify-run-in-step", sums=sums, **arguments)
 
 
 def _words(command: str) -> tuple[list[str], dict[str, str]]:
@@ -234,9 +234,9 @@ def _format_line(line: bytes) -> bytes:
     entry = json.loads(line[at + len(MARK) :])
     if entry["step"] == "asked":
         environment = "".join(f" {name}={value}" for name, value in entry["environment"].items())
-        said = f"rank {entry['rank']}: init_process_group(backend={entry['backend']!r}, init_method={entry['init_method']!r}){environment}"
+        text = f"rank {entry['rank']}: init_process_group(backend={entry['backend']!r}, init_method={entry['init_method']!r}){environment}"
     elif entry["step"] == "imitated":
-        said = f"rank {entry['rank']} of {entry['ranks']}: answered by a stand-in, this machine lacks {entry['lacking']}: no group, no training"
+        text = f"rank {entry['rank']} of {entry['ranks']}: answered by a stand-in, this machine lacks {entry['lacking']}: no group, no training"
     else:
-        said = f"rank {entry['rank']} of {entry['ranks']}: group formed over {entry['backend']} in {entry['seconds']:.2f} s"
-    return line[:at] + f"[ddp-codemod] {said}\n".encode()
+        text = f"rank {entry['rank']} of {entry['ranks']}: group formed over {entry['backend']} in {entry['seconds']:.2f} s"
+    return line[:at] + f"[ddp-codemod] {text}\n".encode()

@@ -42,11 +42,11 @@ def condition_of(entry: Portable, module: Module, node: ast.AST, imported: Impor
     names: list[str] = []
     for wanted in entry.imports:
         package, _, name = wanted.partition(":")
-        made = imported(module, package, name or None, node)
-        if isinstance(made, Reason):
-            return made
-        edits += made[0]
-        names.append(made[1])
+        result = imported(module, package, name or None, node)
+        if isinstance(result, Reason):
+            return result
+        edits += result[0]
+        names.append(result[1])
     return edits, entry.condition.format(*names)
 
 
@@ -156,17 +156,17 @@ def object_edits(entry: Portable, change: NewHandler | NewObject, old: str, make
     else:
         package, name, keyword = change.package, change.name, change.keyword
         arguments = format_call("", change.arguments, quote)[1:-1]
-    made = imported(module, package, name, call)
-    if isinstance(made, Reason):
-        return made
+    result = imported(module, package, name, call)
+    if isinstance(result, Reason):
+        return result
     value = f"{keyword}={format_either(entry, needed[1], f'{quote}{change.text}{quote}', old)}"
-    text = f"{made[1]}({', '.join(part for part in (arguments, value) if part)})"
+    text = f"{result[1]}({', '.join(part for part in (arguments, value) if part)})"
     place = module.place(node)
     if node is not call:
-        return [*needed[0], *made[0], make(place.start, place.end, text)]
+        return [*needed[0], *result[0], make(place.start, place.end, text)]
     if isinstance(change, NewHandler) and change.into is not None:
         end = module.place(change.into.elts[-1]).end
-        return [*needed[0], *made[0], make(end, end, f", {text}")]
+        return [*needed[0], *result[0], make(end, end, f", {text}")]
     kind, key = ("append-to-list-keyword", "element") if isinstance(change, NewHandler) else ("add-keyword", "value")
     recipe = Recipe(kind, (("name", change.parameter), (key, text)))
-    return [*needed[0], *made[0], make(place.start, place.end, None, recipe, module.place(call.func).end)]
+    return [*needed[0], *result[0], make(place.start, place.end, None, recipe, module.place(call.func).end)]

@@ -69,11 +69,11 @@ def build_helpers(
     found: dict[Same, Helper] = {}
     for key, known in places.items():
         sites = [cast("tuple[Module, ast.expr]", change.source.code) for _, change in known.values()]
-        made = choose_helper(sites, imports) if len(known) > 1 else None
+        result = choose_helper(sites, imports) if len(known) > 1 else None
         rules = {finding.rule or "" for finding, _ in known.values()}
         # two functions of one name would be one too many
-        if made is not None and not found and not any(barred(made.home.name, rule) for rule in rules):
-            found[key] = made
+        if result is not None and not found and not any(barred(result.home.name, rule) for rule in rules):
+            found[key] = result
     return found
 
 

@@ -56,13 +56,13 @@ def bound_import(source: Source, tree: ast.Module, module: str, name: str | None
     scopes = scopes_at(source, tree, before)
     for depth, scope in enumerate(scopes):
         for statement in scope.earlier:
-            for made in list_imported_names(statement):
-                written = _format_bound_name(made, wanted)
+            for result in list_imported_names(statement):
+                written = _format_bound_name(result, wanted)
                 if written is None:
                     continue
-                if any(list_bindings(inner.node, made.name) for inner in scopes[:depth]):
+                if any(list_bindings(inner.node, result.name) for inner in scopes[:depth]):
                     continue
-                if all(other.target == made.target for other in list_bindings(scope.node, made.name)):
+                if all(other.target == result.target for other in list_bindings(scope.node, result.name)):
                     return written
     return None
 
@@ -102,13 +102,13 @@ def _find_name_conflict(source: Source, tree: ast.Module, wanted: WantedImport, 
     return None if unbound is None else Reason.of("insert-name-unbound", name=wanted.bound, line=unbound)
 
 
-def _format_bound_name(made: Bound, wanted: WantedImport) -> str | None:
+def _format_bound_name(bound: Bound, wanted: WantedImport) -> str | None:
     """How ``wanted`` is written through a name that an import made."""
-    if made.whole is not None:  # "import a.b.c" gives a, a.b and a.b.c
-        return wanted.full if f"{made.whole}.".startswith(f"{wanted.module}.") else None
-    if made.target == wanted.full:
-        return made.name
-    return f"{made.name}.{wanted.name}" if wanted.name and made.target == wanted.module else None
+    if bound.whole is not None:  # "import a.b.c" gives a, a.b and a.b.c
+        return wanted.full if f"{bound.whole}.".startswith(f"{wanted.module}.") else None
+    if bound.target == wanted.full:
+        return bound.name
+    return f"{bound.name}.{wanted.name}" if wanted.name and bound.target == wanted.module else None
 
 
 def choose_likeliest_name(source: Source, tree: ast.Module, names: Sequence[str], before: int) -> str:

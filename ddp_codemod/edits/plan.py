@@ -114,14 +114,14 @@ class Planner(Struct):
             finding = self.style.explain_condition(finding)
             if finding.action is not Action.EDIT:
                 return finding
-        made: list[list[Edit]] = []
+        result: list[list[Edit]] = []
         for change in finding.changes:
             edits = self._make_edits(finding, change)
             if isinstance(edits, Reason):
                 assert finding.rule is not None
                 return finding.review(finding.rule, edits)
-            made.append(edits)
-        for edits in made:
+            result.append(edits)
+        for edits in result:
             shared = {self._plan[key].group for edit in edits if not is_import(edit) and (key := _build_key(edit)) in self._plan}
             if shared:  # the same change was made for another site: what this one needs beside it belongs to it as well
                 self._join_groups(shared, min(shared))
@@ -161,7 +161,7 @@ class Planner(Struct):
         style = self.style if self.style is not None and (is_machine_dependent(change) or self.style.applies(finding)) else None
         if style is None:
             entry = find_launcher_condition(finding, change)
-            made = (
+            edits = (
                 self._edit_change(finding, change, edit, imported)
                 if entry is None
                 else launcher_edits(entry, change, self.rules, edit, imported)
@@ -169,11 +169,11 @@ class Planner(Struct):
         else:
             from ddp_codemod.edits.portable import portable_edits
 
-            made = portable_edits(style, finding, change, edit, imported)
-        if isinstance(made, Reason):
-            return made
+            edits = portable_edits(style, finding, change, edit, imported)
+        if isinstance(edits, Reason):
+            return edits
         if isinstance(change, NewText) and style is not None:
-            made += widen_choice_lists(finding, change.source, change.text, made[-1], self.rules)
+            edits += widen_choice_lists(finding, change.source, change.text, edits[-1], self.rules)
         style = self.style  # other machines run the file, whatever this change is
         plugin = None if style is not None and style.plugin_loads_itself(finding) else finding.required_import
         if plugin is not None and isinstance(finding.use, Use):
@@ -182,11 +182,11 @@ class Planner(Struct):
             guarded = [guard_import(edit) if style is not None else edit for edit in needed[0]]
             if None in guarded:
                 return Reason.of("review-portable-import", name=plugin)
-            made += [edit for edit in guarded if edit is not None]
-        for beside in made:  # a list in another file that has to admit the new name, say
+            edits += [edit for edit in guarded if edit is not None]
+        for beside in edits:  # a list in another file that has to admit the new name, say
             if barred := self.limits.bar(beside.name, finding.rule, beside.name):
                 return barred
-        return made
+        return edits
 
     def _edit_change(self, finding: Finding, change: Change, edit: Callable[..., Edit], imported: Import) -> list[Edit] | Reason:
         if isinstance(change, Splice):
@@ -195,10 +195,10 @@ class Planner(Struct):
             value = make_new_value(change.source, change.text, self.rules, self.purely)
             if value is None:
                 return Reason.of("review-not-editable", text=change.source.text)
-            made = edit(value.start, value.end, value.text)
+            result = edit(value.start, value.end, value.text)
             if value.dropped is not None:
-                self._dropped.setdefault(change.source.code[0], []).append((value.dropped, _build_key(made)))
-            return [made, *widen_choice_lists(finding, change.source, change.text, made, self.rules)]
+                self._dropped.setdefault(change.source.code[0], []).append((value.dropped, _build_key(result)))
+            return [result, *widen_choice_lists(finding, change.source, change.text, result, self.rules)]
         if isinstance(change, Translation):
             if warned := warning_edits(change, edit, imported):
                 change = replace(change, name=choose_name_before(change))
@@ -218,9 +218,9 @@ class Planner(Struct):
             return [edit(*format_mapping(change))]
         if isinstance(change, DroppedArgument):
             place, argument = change.module.place(change.call), change.module.text(change.argument)
-            made = edit(place.start, place.end, None, Recipe("drop-argument", (("value", argument),)), place.start)
-            self._arguments.setdefault(change.module, []).append((change.argument, _build_key(made)))
-            return [made]
+            result = edit(place.start, place.end, None, Recipe("drop-argument", (("value", argument),)), place.start)
+            self._arguments.setdefault(change.module, []).append((change.argument, _build_key(result)))
+            return [result]
         if isinstance(change, Insertions):
             return self._edit_insertions(finding, change, edit)
         if isinstance(change, NewStatement):

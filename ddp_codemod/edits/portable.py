@@ -64,10 +64,10 @@ class Style(Struct, frozen=True):
         """The same, once it is known what the sites of the project have in common."""
         findings = list(findings)
         wanted = (
-            made
+            result
             for finding in findings
             if finding.action is Action.EDIT and self.applies(finding)
-            for made in (self.explain_condition(finding),)
+            for result in (self.explain_condition(finding),)
         )
         edited = [finding for finding in wanted if finding.action is Action.EDIT]
         shared = build_helpers(edited, self.same, imports, barred)
@@ -115,8 +115,8 @@ class Style(Struct, frozen=True):
         unsafe = entry.applicability == "unsafe"
         if not unsafe:
             return finding
-        said = Reason.of("edit-portable", wanted=self.platform.backend.wanted, why=entry.why, why_zh=entry.why_zh)
-        return replace(finding, applicability=Applicability.UNSAFE, reason=said)
+        reason = Reason.of("edit-portable", wanted=self.platform.backend.wanted, why=entry.why, why_zh=entry.why_zh)
+        return replace(finding, applicability=Applicability.UNSAFE, reason=reason)
 
     def _is_own_condition(self, finding: Finding, change: Change) -> bool:
         """Whether the value is the other branch of a condition that this style writes."""

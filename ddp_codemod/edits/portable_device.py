@@ -31,8 +31,8 @@ def build_device_helper(findings: Iterable[Finding], imports: Imports, barred: C
         if isinstance(change, Insertions) and is_machine_dependent(change)
     ]
     sites = [(change.module, change.node) for _, change in changes if isinstance(change.node, ast.expr)]
-    made = choose_helper(sites, imports, NAMES, SAYS) if len(sites) > 1 else None
-    return None if made is None or any(barred(made.home.name, one.rule or "") for one, _ in changes) else made
+    result = choose_helper(sites, imports, NAMES, SAYS) if len(sites) > 1 else None
+    return None if result is None or any(barred(result.home.name, one.rule or "") for one, _ in changes) else result
 
 
 def device_edits(
@@ -46,9 +46,9 @@ def device_edits(
     if isinstance(package, Reason):
         return package
     if helper is not None and helper.serves(change.module):
-        made = _make_helper_call(entry, helper, f'"{device.type}" if {{}} else "{device.replaces}"', change, make, imported)
-        if not isinstance(made, Reason):
-            edits, called = made
+        result = _make_helper_call(entry, helper, f'"{device.type}" if {{}} else "{device.replaces}"', change, make, imported)
+        if not isinstance(result, Reason):
+            edits, called = result
             kind, module, here = called, f"getattr({package[1]}, {called})", f'{called} == "{device.type}"'
             change = replace(change, replacements=change.called or change.replacements)
             return [*package[0], *edits, _make_edit(change, package[1], kind, module, here, make)]

@@ -103,19 +103,19 @@ def _render_texts(survey: Survey, groups: Sequence[Group], names: set[str]) -> d
         if source is None:
             return Skipped(name, Reason.of("edit-without-source"))
         try:
-            made = compute_replacements(source, mine)
+            replacements = compute_replacements(source, mine)
         except SpliceError as why:
             return Skipped(name, why.reason)
-        text = _check_text(source, made)
+        text = _check_text(source, replacements)
         if isinstance(text, Reason):
             return Skipped(name, text)
         texts[name] = text
     return texts
 
 
-def _check_text(source: Source, made: Sequence[Replacement]) -> str | Reason:
+def _check_text(source: Source, replacements: Sequence[Replacement]) -> str | Reason:
     """The file's new text, or why it cannot be written."""
-    text = source.written(made)
+    text = source.written(replacements)
     if isinstance(text, Reason):
         return text
     try:
@@ -131,7 +131,7 @@ def _check_text(source: Source, made: Sequence[Replacement]) -> str | Reason:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes in strangers' code are not ours to report
-            ast.parse(replace_stretches(source.text, made))
+            ast.parse(replace_stretches(source.text, replacements))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as why:
         line = getattr(why, "lineno", None) or 1
         return Reason.of("edit-does-not-parse", line=line, why=getattr(why, "msg", None) or type(why).__name__)

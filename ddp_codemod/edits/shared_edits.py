@@ -27,11 +27,11 @@ def merge_edits(known: Edit, other: Edit) -> Edit:
     return replace(known, also=also, applicability=applicability)
 
 
-def deduplicate_imports(made: Mapping[K, Edit]) -> dict[K, Edit]:
+def deduplicate_imports(result: Mapping[K, Edit]) -> dict[K, Edit]:
     """The edits, with each import at its first place in a file only: it is at the top level, so it has run before the later ones."""
     first: dict[tuple[str, str], K] = {}
-    kept = dict(made)
-    for key, edit in sorted(made.items(), key=lambda item: item[1].start):
+    kept = dict(result)
+    for key, edit in sorted(result.items(), key=lambda item: item[1].start):
         if is_import(edit):
             earlier = first.setdefault((edit.name, (edit.after or "").strip()), key)
             if earlier is not key:

@@ -88,23 +88,23 @@ def _sort_nodes(source: Source, edits: Sequence[Edit]) -> list[_Node]:
 
 def _fill_span(source: Source, start: int, end: int, nodes: Sequence[_Node]) -> list[Replacement]:
     """What making the nodes, which lie between start and end in order, replaces."""
-    made: list[Replacement] = []
+    replacements: list[Replacement] = []
     at = start
     for node in nodes:
         new = _render_node(source, node)
         first, last = (node.start, node.end) if new else expand_deletion(source, node.start, node.end)
         if first < at or last > end:
             raise SpliceError(Reason.of("edit-overlaps", line=source.position(node.start)[0]))
-        made.append((first, last, new))
+        replacements.append((first, last, new))
         at = last
-    return made
+    return replacements
 
 
 def _render_node(source: Source, node: _Node) -> str:
     if node.recipe is None:
         return node.after or ""
-    made = _fill_span(source, node.start, node.end, node.inner)
-    inner = replace_stretches(source.text[: node.end], made)[node.start :]
+    replacements = _fill_span(source, node.start, node.end, node.inner)
+    inner = replace_stretches(source.text[: node.end], replacements)[node.start :]
     try:
         return rewrite(node.recipe, inner)
     except RecipeError as why:

@@ -34,7 +34,7 @@ def widen_choice_lists(finding: Finding, source: Value, text: str, edit: Edit, r
             last = elements[-1]
             end, quote = module.place(last).end, module.text(last)[-1]
             reason = Reason.of("edit-choices", Meaning.CHOICES, value=text)
-            made = replace(
+            result = replace(
                 edit,
                 name=module.name,
                 start=end,
@@ -44,5 +44,5 @@ def widen_choice_lists(finding: Finding, source: Value, text: str, edit: Edit, r
                 anchor=None,
                 reason=reason,
             )
-            found[module.name, end] = made
+            found[module.name, end] = result
     return list(found.values())

@@ -60,18 +60,18 @@ class Reader:
             said = line.strip().removeprefix("\ufeff")
             if not said or said.startswith("#"):
                 continue
-            made = self._read_line(said, number)
-            if isinstance(made, Reason):
-                wrong.append(InvalidLine(number, made))
-            elif entries.setdefault(replace(made, line=0), made) is not made:
+            result = self._read_line(said, number)
+            if isinstance(result, Reason):
+                wrong.append(InvalidLine(number, result))
+            elif entries.setdefault(replace(result, line=0), result) is not result:
                 repeated += 1
         return Listing(tuple(entries.values()), tuple(wrong), repeated)
 
-    def _read_line(self, said: str, number: int) -> Entry | Reason:
-        if not said.startswith("{"):
-            return self._read_entry({"repository": said}, number)
+    def _read_line(self, message: str, number: int) -> Entry | Reason:
+        if not message.startswith("{"):
+            return self._read_entry({"repository": message}, number)
         try:
-            values = json.loads(said)
+            values = json.loads(message)
         except (ValueError, RecursionError) as why:
             return Reason.of("fleet-list-json", why=why)
         for key, value in values.items():
@@ -86,17 +86,17 @@ class Reader:
         if isinstance(place, Reason):
             return place
         given: Any = values.get("rules", ())
-        said: dict[str, Any] = {key: value for key, value in values.items() if key not in ("repository", "rules")}
+        arguments: dict[str, Any] = {key: value for key, value in values.items() if key not in ("repository", "rules")}
         rules = [*self.default.rules, *given]
-        made = replace(self.default, repository=place, line=number, **said, rules=tuple(dict.fromkeys(rules)))
-        return self._check_entry(made) or made
+        result = replace(self.default, repository=place, line=number, **arguments, rules=tuple(dict.fromkeys(rules)))
+        return self._check_entry(result) or result
 
-    def _check_entry(self, made: Entry) -> Reason | None:
+    def _check_entry(self, entry: Entry) -> Reason | None:
         """What cannot be used of an entry."""
-        if not made.platform:
+        if not entry.platform:
             return Reason.of("fleet-list-no-platform")
-        words = [("platform", made.platform, self.platforms), ("style", made.style, STYLES), ("env_in", made.env_in, PLACES)]
-        for key, word, known in (*words, *(("rules", one, self.fixes) for one in made.rules)):
+        words = [("platform", entry.platform, self.platforms), ("style", entry.style, STYLES), ("env_in", entry.env_in, PLACES)]
+        for key, word, known in (*words, *(("rules", one, self.fixes) for one in entry.rules)):
             if word not in known:
                 near = get_close_matches(word, list(known), n=1)
                 hints = {
@@ -104,27 +104,27 @@ class Reader:
                     for suffix, lang in (("", "en"), ("_zh", "zh"))
                 }
                 return Reason.of("fleet-list-unknown", name=key, word=word, **hints)
-        if made.ref is not None and not _REF.fullmatch(made.ref):
-            return Reason.of("fleet-list-ref", ref=made.ref)
-        if made.torch_version is not None:
+        if entry.ref is not None and not _REF.fullmatch(entry.ref):
+            return Reason.of("fleet-list-ref", ref=entry.ref)
+        if entry.torch_version is not None:
             try:
-                versions.given(made.torch_version, "", "")
+                versions.given(entry.torch_version, "", "")
             except ValueError:
-                return Reason.of("fleet-list-version", word=made.torch_version)
+                return Reason.of("fleet-list-version", word=entry.torch_version)
         return None
 
-    def _read_place(self, said: str) -> str | Reason:
-        scheme, found, rest = said.partition("://")
-        if not said or any(ord(character) < 32 for character in said):
+    def _read_place(self, message: str) -> str | Reason:
+        scheme, found, rest = message.partition("://")
+        if not message or any(ord(character) < 32 for character in message):
             return Reason.of("fleet-list-empty")
-        if len(said) > LONGEST:
-            return Reason.of("fleet-list-long", n=len(said), most=LONGEST)
-        if said.startswith("-") or re.match(r"[\w+.-]*::", said) or rest.startswith("-") or "@-" in rest:
-            return Reason.of("fleet-list-refused", place=said)
+        if len(message) > LONGEST:
+            return Reason.of("fleet-list-long", n=len(message), most=LONGEST)
+        if message.startswith("-") or re.match(r"[\w+.-]*::", message) or rest.startswith("-") or "@-" in rest:
+            return Reason.of("fleet-list-refused", place=message)
         if found:
             if scheme not in SCHEMES:
                 return Reason.of("fleet-list-scheme", scheme=scheme, known=", ".join(SCHEMES))
-            return said if rest.strip("/") else Reason.of("fleet-list-empty")
-        if _SCP.match(said) and not (self.base / said).exists():
-            return said
-        return str((self.base / said).absolute())  # one that is not there fails by itself, as a URL does
+            return message if rest.strip("/") else Reason.of("fleet-list-empty")
+        if _SCP.match(message) and not (self.base / message).exists():
+            return message
+        return str((self.base / message).absolute())  # one that is not there fails by itself, as a URL does

@@ -37,11 +37,11 @@ class Progress:
         rate = self.rate
         counts = {"done": done, "total": self._total, "edited": sums.edited, "review": sums.review, "failed": sums.failed}
         left = format_duration((self._total - done) / rate, self._lang) if rate else "–"
-        said = text("fleet-progress", self._lang, **counts, rate=f"{rate:.1f}", left=left)
+        message = text("fleet-progress", self._lang, **counts, rate=f"{rate:.1f}", left=left)
         if not bar:
-            return said
+            return message
         full = _WIDTH * done // max(self._total, 1)
-        return f"[{'#' * full}{'.' * (_WIDTH - full)}] {said}"
+        return f"[{'#' * full}{'.' * (_WIDTH - full)}] {message}"
 
     def due(self) -> bool:
         """Whether it is time for a plain line."""

@@ -73,11 +73,11 @@ def rewrite_project(root: Path, entry: Entry, work: Work, known: Known) -> tuple
     after = offer.after if offer else {}
     names = dict.fromkeys((*(change.name for change in rendered.changes), *after))
     held = find_blobs(root, list(names)) if names else {}
-    made = tuple(edit for change in rendered.changes for edit in change.edits)
+    result = tuple(edit for change in rendered.changes for edit in change.edits)
     view = View(found, work.lang, Ink(False), root)
     files = {
-        JSON: dumps(found, work.lang, (*made, *rendered.left, *rendered.failed_edits), (), rendered.failed),
-        TEXT: format_pull_request(view, rules, made, rendered.left, format_command(entry)).encode("utf-8", "replace"),
+        JSON: dumps(found, work.lang, (*result, *rendered.left, *rendered.failed_edits), (), rendered.failed),
+        TEXT: format_pull_request(view, rules, result, rendered.left, format_command(entry)).encode("utf-8", "replace"),
     }
     if rendered.changes:
         files[PATCH] = format_git_diff(rendered.changes, held)
@@ -89,7 +89,7 @@ def rewrite_project(root: Path, entry: Entry, work: Work, known: Known) -> tuple
         repository=entry.repository,
         platform=entry.platform,
         ref=entry.ref,
-        edits=len(made),
+        edits=len(result),
         files=len(rendered.changes),
         review=sum(decision.action is Action.REVIEW for decision in found.decisions) + len(found.unaccounted),
         not_applied=len(leading_edits(rendered.left, found)),

@@ -44,7 +44,7 @@ def encode_summary(outcomes: Sequence[Outcome], estimate: Estimate | None = None
         {"framework": framework, "kind": kind, "action": action, "sites": sites}
         for (framework, kind, action), sites in sorted(sums.sites.items())
     ]
-    made: dict[str, Any] = {
+    result: dict[str, Any] = {
         "version": VERSION,
         "totals": _encode_sums(sums),
         "troubles": dict(sorted(sums.troubles.items())),
@@ -53,7 +53,7 @@ def encode_summary(outcomes: Sequence[Outcome], estimate: Estimate | None = None
         "estimate": None if estimate is None else estimate.document(),
         "repositories": [encode_row(outcome) for outcome in sort_by_effort(outcomes)],
     }
-    return (json.dumps(made, indent=1) + "\n").encode("ascii")
+    return (json.dumps(result, indent=1) + "\n").encode("ascii")
 
 
 def _encode_sums(sums: Totals) -> dict[str, Any]:

@@ -51,10 +51,10 @@ class Totals:
 
 def add_totals(outcomes: Iterable[Outcome]) -> Totals:
     """The sums over all of them."""
-    made = Totals()
+    result = Totals()
     for outcome in outcomes:
-        made.add(outcome)
-    return made
+        result.add(outcome)
+    return result
 
 
 def sort_by_effort(outcomes: Iterable[Outcome]) -> Sequence[Outcome]:

@@ -260,11 +260,11 @@ def format_advice(advice: Advice, more: Sequence[str] = ()) -> Reason:
     return Reason.of("advice-lines", lines=lines, **args) if lines else Reason.of("advice", **args)
 
 
-def split_places(said: Reason) -> tuple[Reason, str]:
+def split_places(reason: Reason) -> tuple[Reason, str]:
     """What an advice says without its further places, and these."""
-    args = dict(said.args)
+    args = dict(reason.args)
     lines = args.pop("lines", "")
-    return (Reason.of("advice", said.means, **args), lines) if lines else (said, "")
+    return (Reason.of("advice", reason.means, **args), lines) if lines else (reason, "")
 
 
 def _find_lines(

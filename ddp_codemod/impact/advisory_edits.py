@@ -69,8 +69,8 @@ class AdviceEditor(Struct, dict=True):
                 listed.add(line)
                 self._cured.add(hit.node)
                 sure = hit.module.name in self.whole.sure(advice) and not self._has_unsure_group(hit)
-                made = _make_finding(advice, hit, changes, sure)
-                yield replace(made, required_import=self._find_plugin(advice, hit)) if changes else made
+                finding = _make_finding(advice, hit, changes, sure)
+                yield replace(finding, required_import=self._find_plugin(advice, hit)) if changes else finding
 
     def setting_findings(self) -> Iterator[Finding]:
         """One for each entry of a configuration file that an edit sets."""
@@ -201,8 +201,8 @@ class AdviceEditor(Struct, dict=True):
         project, facts, calls = self.whole.imports.project, self.whole.context.facts, self.whole.switches.calls
         programs = set(self.whole.switches.groups).intersection(project.names)  # a file of settings may choose one too
         for module in (module for name in sorted(programs) for module in project.programs(name)):
-            made = (call for call in module.nodes.get(ast.Call, ()) if call in calls)
-            if any(facts.unreachable(module, call) is None and self._is_run(module, call) for call in made):
+            result = (call for call in module.nodes.get(ast.Call, ()) if call in calls)
+            if any(facts.unreachable(module, call) is None and self._is_run(module, call) for call in result):
                 yield module.name
 
     @property
@@ -290,9 +290,9 @@ def _make_finding(advice: Advice, hit: Hit, changes: list[Change], sure: bool) -
     shown = hit.argument if hit.argument is not None else hit.node
     parameter = advice.pattern.argument or ""
     argument = shown if isinstance(shown, ast.expr) else None
-    made = Finding(use, parameter, argument, ValueSet(), (), Action.KEEP, Applicability.SAFE, None, format_advice(advice))
+    finding = Finding(use, parameter, argument, ValueSet(), (), Action.KEEP, Applicability.SAFE, None, format_advice(advice))
     if not changes or advice.rewrite is None:
         own = advice.own if advice.rewrite is not None else None  # without an edit to try, nothing is known to lack
         left = replace(advice, text=own.left, text_zh=own.left_zh) if own and own.left else advice
-        return made.review(advice.id, format_advice(left))
-    return made.edit(advice.id, sure and advice.rewrite.applicability == "safe", format_advice(advice), changes)
+        return finding.review(advice.id, format_advice(left))
+    return finding.edit(advice.id, sure and advice.rewrite.applicability == "safe", format_advice(advice), changes)

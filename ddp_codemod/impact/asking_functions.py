@@ -24,6 +24,6 @@ def _find_asking_functions(data: bytes, words: WordMatcher) -> Iterator[str]:
     """The names of the functions at the top of a file in whose first lines one of the words is."""
     for _, start, _ in words.places(data):
         lines = data[max(start - _FAR, 0) : start].splitlines()[-_MOST:]
-        found = next((made for line in reversed(lines) if (made := _DEFINED.match(line)) is not None), None)
+        found = next((result for line in reversed(lines) if (result := _DEFINED.match(line)) is not None), None)
         if found is not None and not found[1]:
             yield found[2].decode("utf-8", "replace")

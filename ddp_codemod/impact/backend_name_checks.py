@@ -211,8 +211,8 @@ def _find_table(context: Context, module: Module, node: ast.Subscript) -> ast.Di
     at: ast.expr = node.value
     if isinstance(at, ast.Name):
         home = owner_scope(module, scope_of(module, at), at.id)
-        made = bindings(module, home).get(at.id, []) if home is not None else []
-        at = made[0].value if len(made) == 1 and made[0].value is not None else at
+        result = bindings(module, home).get(at.id, []) if home is not None else []
+        at = result[0].value if len(result) == 1 and result[0].value is not None else at
     if isinstance(at, ast.Dict) and at.keys and all(key and _read_backend_name(context, module, key) for key in at.keys):
         return at
     return None

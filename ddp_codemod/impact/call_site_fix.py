@@ -78,11 +78,11 @@ def is_chosen_by_caller(finding: Finding) -> bool:
 
 
 def _translate_for_callers(context: Context, finding: Finding, texts: Mapping[str, str], rule: str) -> Finding:
-    made = [*make_translations(finding, texts.items())]
-    if not made or is_test(finding.use.module.name):
+    result = [*make_translations(finding, texts.items())]
+    if not result or is_test(finding.use.module.name):
         return finding
-    changed = replace(finding, action=Action.EDIT, rule=rule, reason=_explain_untraced(context, made[0]))
-    return replace(changed, changes=tuple(replace(one, closed=False) for one in made))
+    changed = replace(finding, action=Action.EDIT, rule=rule, reason=_explain_untraced(context, result[0]))
+    return replace(changed, changes=tuple(replace(one, closed=False) for one in result))
 
 
 def _is_backend_finding(finding: Finding) -> bool:
@@ -126,9 +126,9 @@ def _place_edit(context: Context, uses: OtherUses, finding: Finding) -> Finding:
     )
 
 
-def _drop_translated_changes(changes: Iterable[Change], made: Iterable[Translation]) -> list[Change]:
+def _drop_translated_changes(changes: Iterable[Change], translations: Iterable[Translation]) -> list[Change]:
     """The changes that are in no argument which is changed as a whole."""
-    places = [one.module.place(one.argument) for one in made]
+    places = [one.module.place(one.argument) for one in translations]
 
     def stands_in(change: Change) -> bool:
         at = change.source.place if isinstance(change, NewText) else None
@@ -170,15 +170,15 @@ def _translate_at_call(context: Context, uses: OtherUses, finding: Finding) -> F
     texts: dict[str | None, str] = dict([*_list_texts(finding.changes), *find_wrong_names(context, finding)])
     if texts and may_be_none(context, finding) and not all(map(is_text, finding.possible)):
         texts = {None: context.platform.backend.wanted, **texts}
-    made = [*make_translations(finding, texts.items())]
-    if not made or (len(made) > 1 and any(set(dict(one.pairs)) != set(texts) for one in made)):
+    result = [*make_translations(finding, texts.items())]
+    if not result or (len(result) > 1 and any(set(dict(one.pairs)) != set(texts) for one in result)):
         return None  # where the name is omitted, several mappings cannot give one
     if is_user_supplied(finding) and not has_wrong_name_left(finding, texts, sure):
-        made = [*add_warnings(context, made)]
+        result = [*add_warnings(context, result)]
     rule = finding.rule or next(fix.id for fix in context.rules.fixes.values() if fix.recipe == "replace-backend")
     changed = replace(finding, action=Action.EDIT, applicability=Applicability.SAFE, rule=rule, at=(), untraced=False)
-    changes = (*_drop_translated_changes(sure, made), *(replace(one, closed=False) for one in made))
-    return replace(changed, reason=_explain_untraced(context, made[0]), changes=changes)
+    changes = (*_drop_translated_changes(sure, result), *(replace(one, closed=False) for one in result))
+    return replace(changed, reason=_explain_untraced(context, result[0]), changes=changes)
 
 
 def _is_name_argument(finding: Finding) -> bool:
@@ -198,11 +198,11 @@ def _is_joined(node: object) -> bool:
     return isinstance(node, _PUT_TOGETHER) or (isinstance(node, ast.Call) and list_text_pieces(node) is not None)
 
 
-def _explain_untraced(context: Context, made: Translation) -> Reason:
-    value, wanted = next(pair for pair in made.pairs if pair[0] is not None)
+def _explain_untraced(context: Context, translation: Translation) -> Reason:
+    value, wanted = next(pair for pair in translation.pairs if pair[0] is not None)
     platform = context.platform
-    said = {"value": value, "wanted": wanted, "platform": platform.id, "why": platform.why, "why_zh": platform.why_zh}
-    return Reason.of("edit-untraced", text=made.module.short_text(made.argument), **said)
+    arguments = {"value": value, "wanted": wanted, "platform": platform.id, "why": platform.why, "why_zh": platform.why_zh}
+    return Reason.of("edit-untraced", text=translation.module.short_text(translation.argument), **arguments)
 
 
 def _find_other_use(context: Context, uses: OtherUses, finding: Finding, change: NewText) -> OtherUse | None:

@@ -33,26 +33,26 @@ class BackendSwitches(Struct, frozen=True):
 
 def collect_switches(context: Context, findings: Iterable[Finding]) -> BackendSwitches:
     """What the backend findings of a run come to."""
-    made = BackendSwitches()
+    result = BackendSwitches()
     for finding in findings:
         if not is_backend_finding(finding):
             continue
         if finding.action is Action.REVIEW:
-            made.undecided.add(finding.use.module.name)
+            result.undecided.add(finding.use.module.name)
         names = {finding.use.module.name, *_list_changed_files(finding)}
         switched = _split_names(_list_outcomes(context, finding))
         there = switched | _split_names(finding.resolves_to if finding.action is Action.KEEP else ())
         if switched:
-            _add_backends(made.files, names, switched)
-        _add_backends(made.groups, names, there)
+            _add_backends(result.files, names, switched)
+        _add_backends(result.groups, names, there)
         if finding.applicability is not Applicability.UNSAFE:
-            _add_backends(made.safe, names, there)
+            _add_backends(result.safe, names, there)
         if isinstance(finding.use.call, ast.AST) and there:
-            made.calls[finding.use.call] = (switched, there)
+            result.calls[finding.use.call] = (switched, there)
             if finding.applicability is Applicability.UNSAFE:
-                made.unsure.add(finding.use.call)
-            made.before[finding.use.call] = frozenset(_list_old_backends(context, finding))
-    return made
+                result.unsure.add(finding.use.call)
+            result.before[finding.use.call] = frozenset(_list_old_backends(context, finding))
+    return result
 
 
 def _split_names(texts: Iterable[str]) -> frozenset[str]:

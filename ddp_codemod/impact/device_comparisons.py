@@ -67,7 +67,7 @@ def find_source_texts(context: Context, module: Module, node: ast.expr) -> list[
 
 def trace_source_texts(context: Context, module: Module, node: ast.expr, depth: int = 0) -> Iterator[Value | None]:
     """The texts that an expression, or the device that it is, starts from; None for each start that is no text."""
-    made = {name for idioms in context.rules.idioms for name, kind in idioms.device_functions.items() if not kind}
+    result = {name for idioms in context.rules.idioms for name, kind in idioms.device_functions.items() if not kind}
     for source in context.tracer.evaluate(module, node, Trace(certain=True)):
         call = source.node if isinstance(source.node, ast.Call) else None
         if isinstance(source.value, Known) and source.value.value is None:
@@ -77,7 +77,7 @@ def trace_source_texts(context: Context, module: Module, node: ast.expr, depth: 
         ):
             yield source
         elif call is not None and call.args and isinstance(source.module, Module) and depth < DEPTH:
-            ours = not made.isdisjoint(context.tracer.resolver.names(source.module, call.func))
+            ours = not result.isdisjoint(context.tracer.resolver.names(source.module, call.func))
             yield from trace_source_texts(context, source.module, call.args[0], depth + 1) if ours else (None,)
         else:
             yield None

@@ -86,15 +86,15 @@ class _TensorSearch:
             return finding
         origin = "" if module.name in self.moved else self._find_evidence(module)
         if not origin:
-            said = {"value": values, "device": self.device.type, "platform": platform.id}
-            return finding.keep(Reason.of("keep-cpu-tensors", finding.reason.means, **said))
+            arguments = {"value": values, "device": self.device.type, "platform": platform.id}
+            return finding.keep(Reason.of("keep-cpu-tensors", finding.reason.means, **arguments))
         both = [self.context.versions.holds(one.both_since, module.name) for one in self.carries]
         wanted = platform.backend.wanted if False in both else self._format_both_backends()
         reason = Reason.of(
             "edit-device-tensors", value=values, wanted=wanted, device=self.device.type, at=origin, platform=platform.id
         )
-        made = finding.edit(rules[0], False not in both, reason, (NewText(source, wanted) for source in finding.possible))
-        return made.with_plugin(platform.required_import, module)
+        result = finding.edit(rules[0], False not in both, reason, (NewText(source, wanted) for source in finding.possible))
+        return result.with_plugin(platform.required_import, module)
 
     def _format_both_backends(self) -> str:
         """A backend for the tensors of the CPU and one for those of the device."""
@@ -207,9 +207,9 @@ class _TensorSearch:
         """Whether a call gives a device, and is told its name."""
         if not isinstance(node, ast.Call) or not node.args:
             return False
-        made = {name for idioms in self.context.rules.idioms for name, kind in idioms.device_functions.items() if not kind}
+        result = {name for idioms in self.context.rules.idioms for name, kind in idioms.device_functions.items() if not kind}
         names = self.context.tracer.resolver.names(module, node.func)
-        return not made.isdisjoint(names) and self._is_device_name(module, node.args[0])
+        return not result.isdisjoint(names) and self._is_device_name(module, node.args[0])
 
 
 def _is_none(node: ast.expr) -> bool:

@@ -58,12 +58,14 @@ def _is_of_package(context: Context, module: Module, argument: ast.expr) -> bool
         return False
     if not all(isinstance(entity, External) for entity in context.tracer.resolver.resolve(module, root)):
         return False
-    made = (
+    result = (
         bindings(module, home).get(root.id, ())
         if (home := owner_scope(module, scope_of(module, root), root.id)) is not None
         else ()
     )
-    return bool(made) and all(one.kind == "import" and not one.member for one in made)  # an object that is imported may hold one
+    return bool(result) and all(
+        one.kind == "import" and not one.member for one in result
+    )  # an object that is imported may hold one
 
 
 def is_device_choice(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
@@ -102,7 +104,7 @@ def _is_counted(context: Context, pattern: Pattern, source: Value) -> bool:
 def _is_known_device(context: Context, module: Module, argument: ast.expr) -> bool:
     """Whether what has the name of a number is a device by its name, or what some object calls its device."""
     sources = context.tracer.evaluate(module, argument)
-    made = {name for idioms in context.rules.idioms for name, kind in idioms.device_functions.items() if not kind}
+    result = {name for idioms in context.rules.idioms for name, kind in idioms.device_functions.items() if not kind}
 
     def names_one(source: Value) -> bool:
         if isinstance(source.value, Known):
@@ -110,7 +112,7 @@ def _is_known_device(context: Context, module: Module, argument: ast.expr) -> bo
         if isinstance(source.node, ast.Attribute):
             return source.node.attr == "device"
         if isinstance(source.node, ast.Call) and isinstance(source.module, Module):
-            return not made.isdisjoint(context.tracer.resolver.names(source.module, source.node.func))
+            return not result.isdisjoint(context.tracer.resolver.names(source.module, source.node.func))
         return bool(find_literal_prefix(source.node))
 
     return bool(sources) and all(map(names_one, sources))

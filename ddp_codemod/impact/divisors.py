@@ -49,10 +49,10 @@ def _split_factors(node: ast.expr) -> Iterator[ast.expr]:
 def _find_count_call(context: Context, pattern: Pattern, module: Module, node: ast.expr) -> ast.Call | None:
     """The call of one of the names that a divisor is, or that its local name may hold."""
     if isinstance(node, ast.Name):
-        made = [one.value for one in context.facts.definitions(module, node) if one.kind == "value" and one.value is not None]
+        result = [one.value for one in context.facts.definitions(module, node) if one.kind == "value" and one.value is not None]
     else:
-        made = [node]
-    for value in made:
+        result = [node]
+    for value in result:
         if isinstance(value, ast.Call) and set(pattern.names) & set(context.tracer.resolver.names(module, value.func)):
             return value
     return None

@@ -35,10 +35,10 @@ def find_waiting_statement(module: Module, node: ast.AST, methods: Collection[st
 
 def is_idle(context: Context, module: Module, call: ast.Call, rewrite: Rewrite) -> bool:
     """Whether a new stream goes to a name that is only entered (``enters``), and waited for together with the current one (``of``)."""
-    made = module.parents.get(call)
-    if not isinstance(made, ast.Assign) or made.value is not call or len(made.targets) != 1:
+    result = module.parents.get(call)
+    if not isinstance(result, ast.Assign) or result.value is not call or len(result.targets) != 1:
         return False
-    uses = list(_find_uses(context, module, made.targets[0]))
+    uses = list(_find_uses(context, module, result.targets[0]))
     return bool(uses) and all(
         _is_entered(context, at, use, rewrite.enters) or _is_waited_for(context, at, use, rewrite) for at, use in uses
     )

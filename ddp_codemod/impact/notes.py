@@ -63,11 +63,11 @@ def _find_wrapper_beside(
     context: Context, finding: Finding, wrappers: Mapping[str, str], writable: Writable
 ) -> tuple[str, int] | None:
     """Where a group is made whose own function hands a model to one of the wrappers with its keyword; None where it does not."""
-    module, made = finding.use.module, finding.use.call
-    if not isinstance(module, Module) or not isinstance(made, ast.AST) or not writable(module.name):
+    module, result = finding.use.module, finding.use.call
+    if not isinstance(module, Module) or not isinstance(result, ast.AST) or not writable(module.name):
         return None
-    if any(scope_of(module, call) is scope_of(module, made) for call in _find_wrapper_uses(context, module, wrappers)):
-        return module.name, module.line(finding.argument or made)  # type: ignore[arg-type]
+    if any(scope_of(module, call) is scope_of(module, result) for call in _find_wrapper_uses(context, module, wrappers)):
+        return module.name, module.line(finding.argument or result)  # type: ignore[arg-type]
     return None
 
 

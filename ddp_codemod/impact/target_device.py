@@ -164,13 +164,13 @@ def _rewrite_name(context: Context, advice: Advice, hit: Hit, device: Device, al
     if advice.pattern is not None and advice.pattern.argument_is == "from-text":
         other = find_compared_value(hit.node, hit.argument)
         sources += find_source_texts(context, hit.module, other) if other is not None else []
-    made: list[Change] = []
+    changes: list[Change] = []
     for source in sources:
         change = _rename_source(source, device, alone)
         if change is None:
             return []
-        made += change
-    return made
+        changes += change
+    return changes
 
 
 def _rename_source(source: Value, device: Device, alone: bool) -> list[Change] | None:

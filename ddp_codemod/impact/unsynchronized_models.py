@@ -97,8 +97,8 @@ def is_device_test(context: Context, pattern: Pattern, module: Module, test: ast
         return True
     if asks(context.tracer.resolver, pattern.makers, module, test):
         return True
-    made = [one for part in walk(test) if isinstance(part, ast.Name) for one in context.facts.definitions(module, part)]
-    if any(asks(context.tracer.resolver, pattern.makers, module, one.value) for one in made if one.value is not None):
+    result = [one for part in walk(test) if isinstance(part, ast.Name) for one in context.facts.definitions(module, part)]
+    if any(asks(context.tracer.resolver, pattern.makers, module, one.value) for one in result if one.value is not None):
         return True
     held = (
         pair for part in walk(test) if isinstance(part, ast.Attribute) for pair in _find_attribute_values(context, module, part)
@@ -170,15 +170,15 @@ def _is_synchronized_elsewhere(
     makers = {name for surface in context.rules.surfaces.values() if surface.default_group for name in surface.names}
     inside = {part for left in off for part in walk(left)}
     summing = {name for idioms in context.rules.idioms for name in idioms.group_needed}
-    made: list[bool] = []
+    result: list[bool] = []
     for call in module.nodes.get(ast.Call, ()):
         assert isinstance(call, ast.Call)
         if makers & set(resolver.names(module, call.func)):
-            made.append(call not in inside and not _is_off(context, pattern, module, call))
+            result.append(call not in inside and not _is_off(context, pattern, module, call))
         if any(isinstance(part, ast.Attribute) and part.attr == "grad" for given in call.args for part in walk(given)):
             if summing & set(resolver.names(module, call.func)):
                 return True
-    return bool(made) and not any(made)
+    return bool(result) and not any(result)
 
 
 def _is_off(context: Context, pattern: Pattern, module: Module, call: ast.AST) -> bool:

@@ -259,10 +259,12 @@ def _is_uneven(context: Context, module: Module, argument: ast.expr) -> bool:
     """Whether a list is made of items whose size depends on which item it is."""
     written = [argument]
     if isinstance(argument, ast.Name):
-        written = [made.value for made in context.facts.definitions(module, argument) if made.kind == "value" and made.value]
+        written = [
+            result.value for result in context.facts.definitions(module, argument) if result.kind == "value" and result.value
+        ]
     for value in written:
         if isinstance(value, ast.ListComp) and isinstance(value.elt, ast.Call):
-            own = {part.id for made in value.generators for part in walk(made.target) if isinstance(part, ast.Name)}
+            own = {part.id for result in value.generators for part in walk(result.target) if isinstance(part, ast.Name)}
             passed = [*value.elt.args, *(keyword.value for keyword in value.elt.keywords if keyword.arg in ("size", None))]
             if any(isinstance(part, ast.Name) and part.id in own for given in passed for part in walk(given)):
                 return True

@@ -76,7 +76,9 @@ def is_list_item(context: Context, module: Module, argument: ast.expr) -> bool:
     """Whether an argument is an element of a list, here or where its variable gets its value; an environment is no list."""
     written = [argument]
     if isinstance(argument, ast.Name):
-        written += [made.value for made in context.facts.definitions(module, argument) if made.kind == "value" and made.value]
+        written += [
+            result.value for result in context.facts.definitions(module, argument) if result.kind == "value" and result.value
+        ]
     parts = (part for node in written for part in walk(node) if isinstance(part, ast.Subscript))
     return any(last_name(part.value) != "environ" and not isinstance(part.slice, ast.Slice) for part in parts)
 

@@ -86,11 +86,13 @@ def find_in_requirements(context: Context, pattern: Pattern, files: Iterable[str
     root = context.tracer.resolver.project.root
     folders = sorted({folder.as_posix() for name in files for folder in PurePosixPath(name).parents})
     for path in find_stating_files(part for folder in folders for part in (root / folder, root / folder / "requirements")):
-        made = read_text(path, root)
-        if isinstance(made, Source):
-            asked = (one for one in find_requirements(made) if one.kind != "lock" and context.versions.is_for_target(made, one))
+        result = read_text(path, root)
+        if isinstance(result, Source):
+            asked = (
+                one for one in find_requirements(result) if one.kind != "lock" and context.versions.is_for_target(result, one)
+            )
             named = (one for one in asked if any(fnmatchcase(one.package, name) for name in pattern.names))
-            yield from ((made.name, made.position(one.start)[0]) for one in named)
+            yield from ((result.name, result.position(one.start)[0]) for one in named)
 
 
 def find_in_launch_files(context: Context, pattern: Pattern) -> Iterator[tuple[str, int]]:
@@ -114,11 +116,11 @@ def find_in_readmes(context: Context, pattern: Pattern, files: Iterable[str]) ->
             sorted((root / folder).iterdir()) if (root / folder).is_dir() else []
         )  # an editor's new file may have no folder yet
         for path in there:
-            made = read_text(path, root) if _README.fullmatch(path.name) and path.is_file() else None
-            if isinstance(made, Source):
-                texts = (made.text, extract_shell_text(made.text)) if path.suffix in GUIDES else (made.text,)
+            result = read_text(path, root) if _README.fullmatch(path.name) and path.is_file() else None
+            if isinstance(result, Source):
+                texts = (result.text, extract_shell_text(result.text)) if path.suffix in GUIDES else (result.text,)
                 ends = sorted({found.end() for text in texts for found in typed.finditer(text)})
-                yield from ((made.name, made.position(end)[0]) for end in ends)
+                yield from ((result.name, result.position(end)[0]) for end in ends)
 
 
 def _locate_command_end(text: str, start: int) -> int:

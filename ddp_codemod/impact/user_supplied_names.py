@@ -65,9 +65,9 @@ def _can_overwrite_names(module: Module, call: ast.Call) -> bool:
     return isinstance(held, ast.Call) and last_name(held.func) == "globals"
 
 
-def add_warnings(context: Context, made: Iterable[Translation]) -> Iterator[Translation]:
+def add_warnings(context: Context, translations: Iterable[Translation]) -> Iterator[Translation]:
     """The changes, which say so where they happen: no name of the program's own is changed there, only what somebody typed."""
-    for one in made:
+    for one in translations:
         olds, news = [old for old, _ in one.pairs if old is not None], {new for _, new in one.pairs}
         does = "does" if len(olds) == 1 else "do"
         taken = news.pop() if len(news) == 1 else "another backend"

@@ -72,14 +72,14 @@ def find_uncovered_mentions(
         *find_code_in_texts(context.tracer, names, called, words.sayers, admits),
         *find_strategies(context, decisions, admits),
     )
-    for made in others:
-        name = made.place.name
+    for result in others:
+        name = result.place.name
         module = project.module(name) if name in project.names else None
-        ignored = module is not None and any(has_ignore_comment(module, made.place.start, rule) for rule in asking)
-        if made.place in seen or ignored or spoken.of(made.place, made.line) or limits.scope.ignores_in(name, set(asking)):
+        ignored = module is not None and any(has_ignore_comment(module, result.place.start, rule) for rule in asking)
+        if result.place in seen or ignored or spoken.of(result.place, result.line) or limits.scope.ignores_in(name, set(asking)):
             continue
-        seen.add(made.place)
-        found.append(made)
+        seen.add(result.place)
+        found.append(result)
     yield from sorted(found, key=lambda one: (one.place.name, one.place.start))
 
 

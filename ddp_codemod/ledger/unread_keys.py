@@ -50,8 +50,8 @@ def is_unread_attribute(tracer: Tracer, module: Module, node: ast.expr) -> bool:
     while isinstance(target, ast.Attribute):
         target = target.value
     home = owner_scope(module, scope_of(module, target), target.id) if isinstance(target, ast.Name) else None
-    made = bindings(module, home).get(target.id, ()) if home is not None and isinstance(target, ast.Name) else ()
-    own = bool(made) and all(isinstance(binding.value, ast.Call) for binding in made)
+    result = bindings(module, home).get(target.id, ()) if home is not None and isinstance(target, ast.Name) else ()
+    own = bool(result) and all(isinstance(binding.value, ast.Call) for binding in result)
     return own and not _is_mentioned(tracer, module.name, attribute)
 
 

@@ -25,8 +25,8 @@ def is_unread_default(tracer: Tracer, module: Module, node: ast.expr, blind: Con
         return False
     if "options by call" not in module.cache:
         table: dict[ast.AST, list[str]] = {}
-        for name, made in index_declarations(tracer, module).items():
-            for one, _ in made:
+        for name, result in index_declarations(tracer, module).items():
+            for one, _ in result:
                 table.setdefault(one, []).append(name)
         module.cache["options by call"] = table
     names: list[str] = module.cache["options by call"].get(call, [])  # type: ignore[attr-defined]
@@ -41,7 +41,7 @@ def is_unread_option(tracer: Tracer, name: str, blind: Container[str]) -> bool:
     name = name.lstrip("-").replace("-", "_")
     known: dict[str, bool] = tracer.memory.setdefault("unread options", {})
     if name not in known:
-        calls = {call for made in find_declarations(tracer, name).values() for _, call, _ in made}
+        calls = {call for result in find_declarations(tracer, name).values() for _, call, _ in result}
         known[name] = bool(calls) and not _is_read(tracer, name, calls) and not _is_options_object_given(tracer, blind)
     return known[name]
 
@@ -86,8 +86,8 @@ def _list_parsed_names(tracer: Tracer, file: str) -> set[str]:
         for node in module.nodes.get(ast.Assign, ())
         if isinstance(node, ast.Assign)
     )
-    made = [node for node in assigned if isinstance(node.value, ast.Call) and last_name(node.value.func) in parsers]
-    return {part.id for node in made for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)}
+    result = [node for node in assigned if isinstance(node.value, ast.Call) and last_name(node.value.func) in parsers]
+    return {part.id for node in result for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)}
 
 
 def _is_whole(module: Module, part: ast.Name) -> bool:

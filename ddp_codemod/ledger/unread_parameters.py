@@ -141,4 +141,4 @@ def _find_read_values(tracer: Tracer, module: Module, home: ast.AST | None, name
     read = [one for one in find_names(module, name) if is_read(module, one)]
     read = [one for one in read if owner_scope(module, scope_of(module, one), one.id) is home]
     taken = isinstance(home, ast.Module) and len(tracer.resolver.project.mentioning(name)) > 1
-    return {made.value for one in read for made in tracer.facts.definitions(module, one)} if read and not taken else None
+    return {result.value for one in read for result in tracer.facts.definitions(module, one)} if read and not taken else None

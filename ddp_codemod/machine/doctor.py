@@ -59,14 +59,14 @@ def _check_late_sections(facts: dict[str, Any]) -> Iterator[Check]:
     """Questions that found no end."""
     for section, found in facts.items():
         if found.get("late"):
-            said = Reason.of("doctor-late", section=section, seconds=f"{found['late']:.0f}")
-            yield Check(f"late-{section}", PROBLEM, said, None, Reason.of("doctor-late-do"))
+            reason = Reason.of("doctor-late", section=section, seconds=f"{found['late']:.0f}")
+            yield Check(f"late-{section}", PROBLEM, reason, None, Reason.of("doctor-late-do"))
 
 
 def _check_system(facts: dict[str, Any]) -> Iterator[Check]:
     system = facts.get("system", {})
-    said = Reason.of("doctor-system", system=system.get("system"), release=system.get("release"), machine=system.get("machine"))
-    yield Check("system", OK, said)
+    reason = Reason.of("doctor-system", system=system.get("system"), release=system.get("release"), machine=system.get("machine"))
+    yield Check("system", OK, reason)
     yield Check("python", OK, Reason.of("doctor-python", version=system.get("python")))
     if system.get("container"):
         yield Check("container", OK, Reason.of("doctor-container", kind=system["container"]))
@@ -74,11 +74,11 @@ def _check_system(facts: dict[str, Any]) -> Iterator[Check]:
         yield Check("wsl", OK, Reason.of("doctor-wsl"))
     if "shm_total" in system:
         total = system["shm_total"]
-        said = Reason.of("doctor-shm", size=total // MIB, free=system.get("shm_free", 0) // MIB)
+        reason = Reason.of("doctor-shm", size=total // MIB, free=system.get("shm_free", 0) // MIB)
         if total >= SHARED:
-            yield Check("shm", OK, said)
+            yield Check("shm", OK, reason)
         else:
-            yield Check("shm", WARNING, said, Reason.of("doctor-shm-why"), Reason.of("doctor-shm-do"))
+            yield Check("shm", WARNING, reason, Reason.of("doctor-shm-why"), Reason.of("doctor-shm-do"))
 
 
 def _check_network(facts: dict[str, Any]) -> Iterator[Check]:
@@ -91,8 +91,8 @@ def _check_network(facts: dict[str, Any]) -> Iterator[Check]:
         yield Check("loopback", PROBLEM, Reason.of("doctor-loopback-broken"), None, Reason.of("doctor-loopback-do"))
     address, port = network.get("master_addr"), network.get("master_port")
     if _NO_ADDRESS.search(str(address)) or not str(address).strip():
-        said = Reason.of("doctor-master-no-address", address=repr(address))
-        yield Check("master", PROBLEM, said, None, Reason.of("doctor-master-no-address-do"))
+        reason = Reason.of("doctor-master-no-address", address=repr(address))
+        yield Check("master", PROBLEM, reason, None, Reason.of("doctor-master-no-address-do"))
     elif network.get("master_resolves"):
         yield Check("master", OK, Reason.of("doctor-master", address=address))
     else:
@@ -103,8 +103,8 @@ def _check_network(facts: dict[str, Any]) -> Iterator[Check]:
         yield Check("host", WARNING, Reason.of("doctor-host"), Reason.of("doctor-host-why"), Reason.of("doctor-host-do"))
     virtual = [name for name in network.get("interfaces", []) if VIRTUAL.fullmatch(name)]
     if virtual and "GLOO_SOCKET_IFNAME" not in facts.get("environment", {}).get("variables", {}):
-        said = Reason.of("doctor-adapters", names=", ".join(virtual))
-        yield Check("adapters", WARNING, said, Reason.of("doctor-adapters-why"), Reason.of("doctor-adapters-do"))
+        reason = Reason.of("doctor-adapters", names=", ".join(virtual))
+        yield Check("adapters", WARNING, reason, Reason.of("doctor-adapters-why"), Reason.of("doctor-adapters-do"))
 
 
 def _check_environment(facts: dict[str, Any]) -> Iterator[Check]:
@@ -121,9 +121,9 @@ def _check_environment(facts: dict[str, Any]) -> Iterator[Check]:
     yield from _check_interfaces(facts, variables)
     for name in _VISIBLE:
         if name in variables and variables[name].strip() in ("", "-1"):
-            said = Reason.of("doctor-hidden", name=name, value=variables[name])
+            reason = Reason.of("doctor-hidden", name=name, value=variables[name])
             state = PROBLEM if facts.get("drivers", {}).get("nvidia") else WARNING
-            yield Check(f"hidden-{name.lower()}", state, said, None, Reason.of("doctor-hidden-do", name=name))
+            yield Check(f"hidden-{name.lower()}", state, reason, None, Reason.of("doctor-hidden-do", name=name))
     if variables:
         listed = ", ".join(f"{name}={redact_value(name, value)}" for name, value in variables.items())
         yield Check(
@@ -147,9 +147,9 @@ def _check_interfaces(facts: dict[str, Any], variables: dict[str, str]) -> Itera
         exact = name != "NCCL_SOCKET_IFNAME" or value.startswith("=")
         wanted = [part.partition(":")[0] for part in value.removeprefix("=").split(",") if part]
         if not any(one == part or (not exact and one.startswith(part)) for one in there for part in wanted):
-            said = Reason.of("doctor-interface-missing", name=name, value=value)
+            reason = Reason.of("doctor-interface-missing", name=name, value=value)
             todo = Reason.of("doctor-interface-missing-do", name=name, there=", ".join(there))
-            yield Check(f"interface-{name.lower()}", PROBLEM, said, None, todo)
+            yield Check(f"interface-{name.lower()}", PROBLEM, reason, None, todo)
 
 
 def redact_value(name: str, value: str) -> str:

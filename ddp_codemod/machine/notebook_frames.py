@@ -40,9 +40,9 @@ def locate_notebook_frames(entries: Iterable[dict[str, Any]], root: Path) -> Ite
 def _read_notebooks(root: Path) -> Iterator[NotebookSource]:
     for path in walk_files(root, [root], (NOTEBOOK,)):
         source = read(path, root)
-        made = read_notebook(source) if not isinstance(source, Skipped) else source
-        if isinstance(made, NotebookSource):
-            yield made
+        result = read_notebook(source) if not isinstance(source, Skipped) else source
+        if isinstance(result, NotebookSource):
+            yield result
 
 
 def _find_cell(text: str, notebooks: Iterable[NotebookSource]) -> tuple[NotebookSource, int] | None:

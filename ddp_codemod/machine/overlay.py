@@ -42,7 +42,7 @@ def find_groups(entries: Iterable[Mapping[str, Any]]) -> tuple[RecordedGroup, ..
     """What the recorder told of, once for all ranks that did the same."""
     found: dict[RecordedGroup, list[str]] = defaultdict(list)
     for entry in entries:
-        made = RecordedGroup(
+        group = RecordedGroup(
             entry["call"],
             entry["backend"],
             tuple(Frame(str(path), int(line)) for path, line in entry["frames"]),
@@ -53,14 +53,14 @@ def find_groups(entries: Iterable[Mapping[str, Any]]) -> tuple[RecordedGroup, ..
             taken=tuple((name, at) for name, at in entry["taken"]),
             text_line=entry["text_line"],
         )
-        found[made].append(str(entry["rank"]))
-    return tuple(replace(made, ranks=tuple(dict.fromkeys(ranks))) for made, ranks in found.items())
+        found[group].append(str(entry["rank"]))
+    return tuple(replace(group, ranks=tuple(dict.fromkeys(ranks))) for group, ranks in found.items())
 
 
-def compare_run(made: Iterable[RecordedGroup], survey: Survey, rules: Rules, platform: Platform, scope: Scope) -> Overlay:
+def compare_run(groups: Iterable[RecordedGroup], survey: Survey, rules: Rules, platform: Platform, scope: Scope) -> Overlay:
     """Hold each group against the survey, and list the sites that none of them reached."""
     sites = SiteIndex(survey, rules, scope)
-    held = tuple(_compare_group(one, sites, rules, platform) for one in made)
+    held = tuple(_compare_group(one, sites, rules, platform) for one in groups)
     reached = {_key_of(one.site) for one in held if one.site is not None}
     reached |= {_key_of(site) for one in held for frame in one.made.stack for site in sites.at(frame)}
     left = (one for one in sites.every if _key_of(one) not in reached)
@@ -85,69 +85,69 @@ def _key_of(site: Decision) -> tuple[str, int, str]:
     return site.call.name, site.call.start, site.surface
 
 
-def _compare_group(made: RecordedGroup, sites: SiteIndex, rules: Rules, platform: Platform) -> GroupComparison:
-    fails = _is_failing(made, rules, platform)
-    if not made.stack:
-        return GroupComparison(made, GroupMatch.OUTSIDE, fails=fails)
-    here = _find_sites(made, sites)
-    if made.call != FIRST and made.backend is None and _is_library(made) and here:
-        return GroupComparison(made, GroupMatch.LEFT_TO_TORCH, here[0])  # like the first, whatever the site says of that
-    found = _compare_with_sites(made, here, sites) if here else None
-    if (found is None or found.seen is GroupMatch.UNDECIDED) and (read := _settings(made, sites)):
-        return GroupComparison(made, GroupMatch.AGREES, read[0], read[0].resolves_to, fails=fails, settings=read)
+def _compare_group(group: RecordedGroup, sites: SiteIndex, rules: Rules, platform: Platform) -> GroupComparison:
+    fails = _is_failing(group, rules, platform)
+    if not group.stack:
+        return GroupComparison(group, GroupMatch.OUTSIDE, fails=fails)
+    here = _find_sites(group, sites)
+    if group.call != FIRST and group.backend is None and _is_library(group) and here:
+        return GroupComparison(group, GroupMatch.LEFT_TO_TORCH, here[0])  # like the first, whatever the site says of that
+    found = _compare_with_sites(group, here, sites) if here else None
+    if (found is None or found.seen is GroupMatch.UNDECIDED) and (read := _settings(group, sites)):
+        return GroupComparison(group, GroupMatch.AGREES, read[0], read[0].resolves_to, fails=fails, settings=read)
     if found is not None:
         return replace(found, fails=fails)
-    if sites.is_ignored(made.stack[0]):
-        return GroupComparison(made, GroupMatch.IGNORED)
-    if made.backend is None and _is_library(made) and not fails:
-        return GroupComparison(made, GroupMatch.LEFT_TO_TORCH)
-    return GroupComparison(made, GroupMatch.PLACE, fails=fails)
+    if sites.is_ignored(group.stack[0]):
+        return GroupComparison(group, GroupMatch.IGNORED)
+    if group.backend is None and _is_library(group) and not fails:
+        return GroupComparison(group, GroupMatch.LEFT_TO_TORCH)
+    return GroupComparison(group, GroupMatch.PLACE, fails=fails)
 
 
-def _is_library(made: RecordedGroup) -> bool:
-    return made.caller is not None and not made.caller.startswith("<")
+def _is_library(group: RecordedGroup) -> bool:
+    return group.caller is not None and not group.caller.startswith("<")
 
 
-def _settings(made: RecordedGroup, sites: SiteIndex) -> tuple[Decision, ...]:
+def _settings(group: RecordedGroup, sites: SiteIndex) -> tuple[Decision, ...]:
     """The keys of settings that a library may have its value from."""
-    packages = {*made.through} - {TORCH} if made.backend is not None else set[str]()
-    return tuple(one for one in sites.in_settings(packages) if _may_give(one, made.backend))
+    packages = {*group.through} - {TORCH} if group.backend is not None else set[str]()
+    return tuple(one for one in sites.in_settings(packages) if _may_give(one, group.backend))
 
 
-def _is_failing(made: RecordedGroup, rules: Rules, platform: Platform) -> bool:
+def _is_failing(group: RecordedGroup, rules: Rules, platform: Platform) -> bool:
     """Whether what the call passed does not work on the platform; where it passed none, what torch picks there."""
-    if made.backend is None and made.call != FIRST:
+    if group.backend is None and group.call != FIRST:
         return False  # a further group is like the first
-    passed = platform.backend.default if made.backend is None else made.backend
+    passed = platform.backend.default if group.backend is None else group.backend
     return assess(passed, platform.backend, rules.backends).wanted is not None
 
 
-def _find_sites(made: RecordedGroup, sites: SiteIndex) -> list[Decision]:
+def _find_sites(group: RecordedGroup, sites: SiteIndex) -> list[Decision]:
     """The sites that a group can belong to: on the line of the call, or on one through which a library came to make it."""
-    if made.caller is None:
-        return sites.at(made.stack[0]) or sites.bound(made.call, made.backend)
-    if made.caller.startswith("<"):
+    if group.caller is None:
+        return sites.at(group.stack[0]) or sites.bound(group.call, group.backend)
+    if group.caller.startswith("<"):
         return []  # code in a text is at no line of its own
-    through = (found for frame in made.stack if (found := sites.at(frame)))
-    return next(through, []) or sites.of_packages({*made.through} - {TORCH})
+    through = (found for frame in group.stack if (found := sites.at(frame)))
+    return next(through, []) or sites.of_packages({*group.through} - {TORCH})
 
 
-def _compare_with_sites(made: RecordedGroup, here: list[Decision], sites: SiteIndex) -> GroupComparison:
+def _compare_with_sites(group: RecordedGroup, here: list[Decision], sites: SiteIndex) -> GroupComparison:
     """Compare the value with those that were found for the sites."""
     predicted = tuple(dict.fromkeys(value for site in here for value in site.resolves_to))
-    fitting = next((site for site in here if _may_give(site, made.backend)), None)
+    fitting = next((site for site in here if _may_give(site, group.backend)), None)
     never = next((site for site in here if site.reason.means is Meaning.UNREACHABLE), None)
     if never is not None and len(here) == 1:
-        return GroupComparison(made, GroupMatch.VALUE, never, predicted, bug=True)
+        return GroupComparison(group, GroupMatch.VALUE, never, predicted, bug=True)
     if fitting is not None:
-        return GroupComparison(made, GroupMatch.AGREES, fitting, predicted)
+        return GroupComparison(group, GroupMatch.AGREES, fitting, predicted)
     decided = all(sites.decides(site) and site.reason.means is not Meaning.ELSEWHERE for site in here)
     if not predicted or not decided:
-        return GroupComparison(made, GroupMatch.UNDECIDED, here[0], predicted)
+        return GroupComparison(group, GroupMatch.UNDECIDED, here[0], predicted)
     unknown = UNKNOWN in predicted
-    if made.typed and (unknown or any(origin.kind in AT_START for site in here for origin in site.origins)):
-        return GroupComparison(made, GroupMatch.TYPED, here[0], predicted)
-    return GroupComparison(made, GroupMatch.OPEN if unknown else GroupMatch.VALUE, here[0], predicted, bug=not unknown)
+    if group.typed and (unknown or any(origin.kind in AT_START for site in here for origin in site.origins)):
+        return GroupComparison(group, GroupMatch.TYPED, here[0], predicted)
+    return GroupComparison(group, GroupMatch.OPEN if unknown else GroupMatch.VALUE, here[0], predicted, bug=not unknown)
 
 
 def _may_give(site: Decision, backend: str | None) -> bool:

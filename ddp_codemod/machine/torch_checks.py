@@ -26,8 +26,8 @@ def check_torch(facts: dict[str, Any], newest: str = "") -> Iterator[Check]:
     build = f"HIP {torch['hip']}" if torch.get("hip") else f"CUDA {torch['cuda']}" if torch.get("cuda") else "CPU"
     yield Check("torch", OK, Reason.of("doctor-torch", version=torch.get("version"), build=build))
     if newest and _find_version(torch) > _find_version({"version": newest}):
-        said = Reason.of("doctor-torch-newer", version=torch.get("version"), newest=newest)
-        yield Check("torch-newer", WARNING, said, None, Reason.of("doctor-torch-newer-do"))
+        reason = Reason.of("doctor-torch-newer", version=torch.get("version"), newest=newest)
+        yield Check("torch-newer", WARNING, reason, None, Reason.of("doctor-torch-newer-do"))
     backends = torch.get("backends", [])
     if not backends:
         yield Check(
@@ -88,8 +88,8 @@ def check_gpus(facts: dict[str, Any]) -> Iterator[Check]:
         return
     for at, device in enumerate(devices):
         memory = device.get("memory", 0) // MIB
-        said = Reason.of("doctor-gpu", at=at, name=device.get("name"), capability=device.get("capability"), memory=memory)
-        yield Check("gpu", OK, said)
+        reason = Reason.of("doctor-gpu", at=at, name=device.get("name"), capability=device.get("capability"), memory=memory)
+        yield Check("gpu", OK, reason)
     yield from _check_architectures(torch, devices)
     if len({(device.get("name"), device.get("capability")) for device in devices}) > 1:
         yield Check(
@@ -97,8 +97,8 @@ def check_gpus(facts: dict[str, Any]) -> Iterator[Check]:
         )
     yield from _check_paths(torch, drivers, devices)
     if drivers.get("processes"):
-        said = Reason.of("doctor-processes", n=drivers["processes"])
-        yield Check("processes", WARNING, said, Reason.of("doctor-processes-why"), Reason.of("doctor-processes-do"))
+        reason = Reason.of("doctor-processes", n=drivers["processes"])
+        yield Check("processes", WARNING, reason, Reason.of("doctor-processes-why"), Reason.of("doctor-processes-do"))
 
 
 def _check_architectures(torch: dict[str, Any], devices: list[dict[str, Any]]) -> Iterator[Check]:
@@ -108,8 +108,8 @@ def _check_architectures(torch: dict[str, Any], devices: list[dict[str, Any]]) -
         capability = str(device.get("capability", ""))
         fits = capability in built if capability.startswith("gfx") else capability.partition(".")[0] in majors
         if not fits:
-            said = Reason.of("doctor-architecture", capability=capability, built=", ".join(built))
-            yield Check("architecture", PROBLEM, said, None, Reason.of("doctor-architecture-do"))
+            reason = Reason.of("doctor-architecture", capability=capability, built=", ".join(built))
+            yield Check("architecture", PROBLEM, reason, None, Reason.of("doctor-architecture-do"))
             return
 
 
@@ -119,8 +119,8 @@ def _check_paths(torch: dict[str, Any], drivers: dict[str, Any], devices: list[d
         return
     pairs = [f"{one}-{other}" for one, row in enumerate(peers) for other, direct in enumerate(row) if one < other and not direct]
     if pairs:
-        said = Reason.of("doctor-peers-missing", pairs=", ".join(pairs))
-        yield Check("peers", WARNING, said, Reason.of("doctor-peers-why"), Reason.of("doctor-peers-do"))
+        reason = Reason.of("doctor-peers-missing", pairs=", ".join(pairs))
+        yield Check("peers", WARNING, reason, Reason.of("doctor-peers-why"), Reason.of("doctor-peers-do"))
     elif peers:
         yield Check("peers", OK, Reason.of("doctor-peers"))
     yield Check("nvlink", OK, Reason.of("doctor-nvlink" if drivers.get("nvlink") else "doctor-nvlink-none"))

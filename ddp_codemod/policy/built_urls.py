@@ -77,7 +77,7 @@ def _find_start(source: Value) -> str:
     module, target = source.module, source.node.target
     if not isinstance(module, Module) or not isinstance(target, ast.Name):
         return ""
-    made = bindings(module, scope_of(module, source.node)).get(target.id, ())
-    heads = {find_literal_prefix(one.value) for one in made if one.value is not None}
-    added = [one for one in made if one.value is None]
+    result = bindings(module, scope_of(module, source.node)).get(target.id, ())
+    heads = {find_literal_prefix(one.value) for one in result if one.value is not None}
+    added = [one for one in result if one.value is None]
     return heads.pop() if len(heads) == 1 and added[-1:] and added[-1].node is source.node else ""

@@ -80,10 +80,10 @@ def list_elements(module: Module, node: ast.expr) -> Sequence[ast.expr]:
         return [node]  # Literal["x"]
     if isinstance(node, ast.Name):
         home = owner_scope(module, scope_of(module, node), node.id)
-        made = bindings(module, home).get(node.id, []) if home is not None else []
-        if len(made) != 1 or made[0].value is None or made[0].kind != "value":
+        result = bindings(module, home).get(node.id, []) if home is not None else []
+        if len(result) != 1 or result[0].value is None or result[0].kind != "value":
             return []
-        node = made[0].value
+        node = result[0].value
     return node.elts if isinstance(node, (ast.List, ast.Tuple, ast.Set)) else []
 
 
@@ -142,9 +142,9 @@ def _find_literal_types(module: Module, annotation: ast.expr) -> Iterator[Choice
         if isinstance(part, ast.Subscript) and last_name(part.value) == "Literal":
             yield module, part.slice
         elif isinstance(part, ast.Name) and (home := owner_scope(module, scope_of(module, annotation), part.id)) is not None:
-            for made in bindings(module, home).get(part.id, []):
-                if isinstance(made.value, ast.Subscript) and last_name(made.value.value) == "Literal":
-                    yield module, made.value.slice
+            for result in bindings(module, home).get(part.id, []):
+                if isinstance(result.value, ast.Subscript) and last_name(result.value.value) == "Literal":
+                    yield module, result.value.slice
 
 
 def _find_named_checks(module: Module, names: set[str]) -> Iterator[ChoiceList]:

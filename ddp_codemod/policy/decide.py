@@ -99,34 +99,34 @@ def decide_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -
     """Decide about a backend parameter; None where the call does not name it and that makes it no site."""
     platform = context.platform
     if use.handed:
-        made = start(context, use, parameter, None, [], ())
+        result = start(context, use, parameter, None, [], ())
         never = unreachable(context, use)
         where = {"name": describe_default_chooser(context, use), "text": " ".join(use.module.text(use.call.func).split())}
-        return made.keep(never) if never is not None else made.review(fix.id, Reason.of("review-handed", **where))
+        return result.keep(never) if never is not None else result.review(fix.id, Reason.of("review-handed", **where))
     argument, sources = collect_sources(context, use, parameter)
     if parameter.ignored is not None and _is_no_group(context, use, parameter, argument, sources):
         return None
     if argument is None and parameter.omitted == "no-site" and all(source.kind in (OMITTED, "unknown") for source in sources):
         return None
-    made = start(context, use, parameter, argument, sources, (text_of(context, source, parameter) for source in sources))
+    result = start(context, use, parameter, argument, sources, (text_of(context, source, parameter) for source in sources))
     uses_default = all(source.kind == OMITTED for source in sources)
     never = unreachable(context, use) or explain_fake(context, use) or (explain_takers(context, use) if uses_default else None)
     if never is not None:
-        return made.keep(never)
+        return result.keep(never)
     if uses_default and platform.fits(parameter.open_on):
         if use.overrides_init:
-            return made.keep(Reason.of("keep-class-open", parameter=parameter.name, origin=line_of(sources[0])))
-        return made.review(fix.id, open_reason(context, parameter))
+            return result.keep(Reason.of("keep-class-open", parameter=parameter.name, origin=line_of(sources[0])))
+        return result.review(fix.id, open_reason(context, parameter))
     if (
         parameter.ignored is not None
         and use.surface.finds_group
         and (maker := find_dominating_init(context, use)) is not None
         and maker.sure
     ):
-        return made.keep(Reason.of("keep-made-before", origin=f"{maker.module.name}:{maker.module.line(maker.node)}"))
+        return result.keep(Reason.of("keep-made-before", origin=f"{maker.module.name}:{maker.module.line(maker.node)}"))
     if parameter.ignored is not None and use.surface.shown is not None and (why := assess_use(context, use)[1]) is not None:
-        return made.keep(why)
-    decided = decide_site(context, made, parameter, fix)
+        return result.keep(why)
+    decided = decide_site(context, result, parameter, fix)
     if decided.action is Action.EDIT and uses_default:
         decided = decide_default_backend(context, parameter, decided, fix)
     elif decided.action is Action.EDIT and is_group_invisible(context, use):
@@ -152,64 +152,70 @@ def decide_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -
     return decided.review(fix.id, Reason.of("why-receiver", text=use.module.text(use.call.func), value=values))
 
 
-def decide_site(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> Finding:
+def decide_site(context: Context, finding: Finding, parameter: Parameter, fix: Fix) -> Finding:
     """What becomes of a site whose sources are known."""
-    platform, surface = context.platform, made.use.surface
-    if len(left := drop_unlaunched_sources(context.facts, parameter, made.possible)) < len(made.possible):
-        made = start(context, made.use, parameter, made.argument, left, (text_of(context, source, parameter) for source in left))
-    if (ignored := decide_if_ignored(context, made, parameter, fix)) is not None:
+    platform, surface = context.platform, finding.use.surface
+    if len(left := drop_unlaunched_sources(context.facts, parameter, finding.possible)) < len(finding.possible):
+        finding = start(
+            context, finding.use, parameter, finding.argument, left, (text_of(context, source, parameter) for source in left)
+        )
+    if (ignored := decide_if_ignored(context, finding, parameter, fix)) is not None:
         return ignored
-    changes, blocked = _plan_changes(context, parameter, list(made.possible))
+    changes, blocked = _plan_changes(context, parameter, list(finding.possible))
     if parameter.foreign is not None and (changes or blocked):
         reason = Reason.of(
             "review-foreign", Meaning.FOREIGN, why=parameter.foreign, why_zh=parameter.foreign_zh or parameter.foreign
         )
-        return replace(made.review(fix.id, reason), at=tuple(change.source for change in changes if isinstance(change, NewText)))
+        return replace(
+            finding.review(fix.id, reason), at=tuple(change.source for change in changes if isinstance(change, NewText))
+        )
     untraced = False
     if changes:
         safe = fix.applicability == "safe" and surface.edit_applicability == "safe"
         left_to_torch = parameter.omitted == "platform-default" and is_default_wrong(context, parameter)
         if any(isinstance(change, NewKeyword) for change in changes):
             safe = safe and parameter.add_applicability == "safe" and not any(map(may_clash, changes))
-        reason = explain_edit(context, made, parameter, changes[0], len(changes))
+        reason = explain_edit(context, finding, parameter, changes[0], len(changes))
         asked = any(isinstance(change, NewText) and isinstance(change.source.value, PlatformDefault) for change in changes)
         if asked and not {*platform.device_types} <= {*context.rules.backends[platform.backend.wanted].devices}:
             safe = False  # torch is asked about a device, and may be about one for which the name is none
         if platform.fits(parameter.named_on) and any(map(is_default_used, changes)):
             safe = False  # what the framework would pick by itself is not known
-        if any(is_unconditional(parameter, made, change) for change in changes):
+        if any(is_unconditional(parameter, finding, change) for change in changes):
             safe = False  # a process that no launcher started ends there
         names = (find_testing_function(context, change.source) for change in changes if isinstance(change, NewText))
         if (name := next(filter(None, names), None)) is not None:
             safe, reason = False, Reason("edit-about", (*reason.args, ("function", name)))
-        elif made.possible.why is not None and made.possible.why.is_lost:  # the edits cure only a part of what may be passed
+        elif (
+            finding.possible.why is not None and finding.possible.why.is_lost
+        ):  # the edits cure only a part of what may be passed
             untraced = safe
             safe, reason = False, Reason("edit-partly", reason.args)
-        elif left_to_torch and any(map(_is_default, _find_unmended_sources(made, changes))):
+        elif left_to_torch and any(map(_is_default, _find_unmended_sources(finding, changes))):
             default = {"default": platform.backend.default}
             untraced = safe  # a change at the call takes what torch would pick along
             safe, reason = False, Reason("edit-beside-default", (*reason.args, *default.items()))
-        return replace(made.edit(fix.id, safe, reason, changes), untraced=untraced)
+        return replace(finding.edit(fix.id, safe, reason, changes), untraced=untraced)
     if blocked is not None:
         safe = fix.applicability == "safe" and surface.edit_applicability == "safe"
-        unknown = any(source.kind in (OriginKind.UNKNOWN, OriginKind.LOOP, OriginKind.OBJECT) for source in made.possible)
-        unknown = unknown or (not platform.fits(parameter.named_on) and any(map(_is_default, made.possible)))
-        return replace(made.review(fix.id, blocked), untraced=safe and unknown)
-    if (branch := decide_device_branch(context, made, fix)) is not None:
+        unknown = any(source.kind in (OriginKind.UNKNOWN, OriginKind.LOOP, OriginKind.OBJECT) for source in finding.possible)
+        unknown = unknown or (not platform.fits(parameter.named_on) and any(map(_is_default, finding.possible)))
+        return replace(finding.review(fix.id, blocked), untraced=safe and unknown)
+    if (branch := decide_device_branch(context, finding, fix)) is not None:
         return branch
-    return made.keep(explain_keep(context, made, parameter))
+    return finding.keep(explain_keep(context, finding, parameter))
 
 
-def decide_if_ignored(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> Finding | None:
+def decide_if_ignored(context: Context, finding: Finding, parameter: Parameter, fix: Fix) -> Finding | None:
     """What becomes of a site whose surface does not honor the parameter: kept, or for review with what does decide; None for others."""
     platform = context.platform
     if parameter.ignored is None or not (not parameter.ignored_on or platform.fits(parameter.ignored_on)):
         return None
     why = {"why": parameter.ignored, "why_zh": parameter.ignored_zh or parameter.ignored}
     if not parameter.instead or platform.fits(parameter.right_on):
-        return made.keep(Reason.of("keep-ignored", **why))
+        return finding.keep(Reason.of("keep-ignored", **why))
     instead = {"instead": parameter.instead, "instead_zh": parameter.instead_zh, "wanted": platform.backend.wanted}
-    return made.review(fix.id, Reason.of("review-instead", platform=platform.id, **why, **instead))
+    return finding.review(fix.id, Reason.of("review-instead", platform=platform.id, **why, **instead))
 
 
 def _is_no_group(context: Context, use: Use, parameter: Parameter, argument: ast.expr | None, sources: list[Value]) -> bool:
@@ -275,10 +281,10 @@ def _is_default(source: Value) -> bool:
     return isinstance(source.value, PlatformDefault) or (isinstance(source.value, Known) and source.value.value is None)
 
 
-def _find_unmended_sources(made: Finding, changes: list[Change]) -> list[Value]:
+def _find_unmended_sources(finding: Finding, changes: list[Change]) -> list[Value]:
     """The sources that no change fixes."""
     changed = {id(change.source) for change in changes if isinstance(change, NewText)}
-    return [source for source in made.possible if source.kind != OMITTED and id(source) not in changed]
+    return [source for source in finding.possible if source.kind != OMITTED and id(source) not in changed]
 
 
 def _make_change(parameter: Parameter, source: Value, wanted: str) -> Change:

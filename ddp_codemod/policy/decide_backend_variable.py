@@ -25,34 +25,36 @@ def decide_backend_variable(context: Context, use: Use, parameter: Parameter, fi
         given = [keyword.value for keyword in use.call.keywords if keyword.arg in parameter.spared_by]
         if given and all(isinstance(source.node, ast.Call) for source in context.tracer.evaluate(use.module, given[0])):
             return None  # the object that it is passed is a site of its own
-        said = {"instead": parameter.instead, "instead_zh": parameter.instead_zh, "value": context.platform.backend.default}
-        said["who"] = describe_default_chooser(context, use)
-        return found.review(fix.id, Reason.of("review-chosen-open", platform=context.platform.id, **said))
+        arguments = {"instead": parameter.instead, "instead_zh": parameter.instead_zh, "value": context.platform.backend.default}
+        arguments["who"] = describe_default_chooser(context, use)
+        return found.review(fix.id, Reason.of("review-chosen-open", platform=context.platform.id, **arguments))
     return found
 
 
 def decide_by_variable(context: Context, use: Use, parameter: Parameter, chosen: Chosen, fix: Fix) -> Finding:
     """The finding for a group whose backend the variable chooses: kept where it is set right before, else an edit that sets it."""
     platform, choice = context.platform, context.platform.backend
-    made = start(context, use, parameter, None, [], [choice.default])
+    result = start(context, use, parameter, None, [], [choice.default])
     if (never := unreachable(context, use)) is not None:
-        return made.keep(never)
-    said = {"variable": chosen.variable, "wanted": choice.wanted, "platform": platform.id}
+        return result.keep(never)
+    arguments = {"variable": chosen.variable, "wanted": choice.wanted, "platform": platform.id}
     value = find_value_before_call(context, use, chosen.variable)
     if value is not None:
         if not isinstance(value, Known):
-            return made.review(fix.id, Reason.of("review-chosen-made", **said))
+            return result.review(fix.id, Reason.of("review-chosen-made", **arguments))
         if str(value.value).lower() in choice.works:
-            return made.keep(explain_variable_set(chosen.variable, value))
-        return made.review(fix.id, Reason.of("review-chosen", value=value.value, **said))
+            return result.keep(explain_variable_set(chosen.variable, value))
+        return result.review(fix.id, Reason.of("review-chosen", value=value.value, **arguments))
     if choice.default in choice.works:
-        return made.keep(Reason.of("keep-omitted", parameter=chosen.variable))
+        return result.keep(Reason.of("keep-omitted", parameter=chosen.variable))
     if chosen.never and context.versions.holds(chosen.never, use.module.name) is True:
-        return made.review(fix.id, Reason.of("review-chosen-never", **said))
+        return result.review(fix.id, Reason.of("review-chosen-never", **arguments))
     why = {"value": choice.default, "why": platform.why, "why_zh": platform.why_zh, "who": describe_default_chooser(context, use)}
     environment = Environment(name=chosen.variable, value=choice.wanted, override=True)
     safe = fix.applicability == "safe" and parameter.add_applicability == "safe"
-    return made.edit(fix.id, safe, Reason.of("edit-chosen", **said, **why), [NewVariable(use.module, use.call, environment)])
+    return result.edit(
+        fix.id, safe, Reason.of("edit-chosen", **arguments, **why), [NewVariable(use.module, use.call, environment)]
+    )
 
 
 def names_object(context: Context, use: Use, chosen: Chosen) -> bool:

@@ -69,15 +69,15 @@ def _decide_class(
 ) -> Finding:
     platform, fields = context.platform, parameter.fields
     assert fields is not None
-    made = start(
+    result = start(
         context, KeyedUse(module, node.bases[0], surface), parameter, None, [], [pick_default_backend(context, parameter)]
     )
     if (why := explain_old_versions(context, module.name, parameter)) is not None:
-        return made.review(fix.id, why)
+        return result.review(fix.id, why)
     reason = explain_field_edit(context, parameter)
     changes = [make_field(module, node, fields, f'"{platform.backend.wanted}"')]
     return mark_unsure_of_versions(
-        context, parameter, module.name, made.edit(fix.id, fix.applicability == "safe", reason, changes)
+        context, parameter, module.name, result.edit(fix.id, fix.applicability == "safe", reason, changes)
     )
 
 

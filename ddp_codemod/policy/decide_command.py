@@ -21,19 +21,19 @@ def decide_command(context: Context, use: CommandedUse, parameter: Parameter, fi
     given = use.given(parameter)
     if given:
         sources = [Value(use.module, option, OriginKind.COMMAND_LINE, Known(option.value)) for option in given]
-        made = start(context, use, parameter, given[0], sources, (text_of(context, source, parameter) for source in sources))
-        return decide_site(context, made, parameter, fix)
-    made = start(context, use, parameter, None, [], [pick_default_backend(context, parameter)])
+        result = start(context, use, parameter, given[0], sources, (text_of(context, source, parameter) for source in sources))
+        return decide_site(context, result, parameter, fix)
+    result = start(context, use, parameter, None, [], [pick_default_backend(context, parameter)])
     if not is_default_wrong(context, parameter):
-        return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
+        return result.keep(Reason.of("keep-omitted", parameter=parameter.name))
     wanted = f"{parameter.option}{'' if parameter.option.endswith('=') else ' '}{context.platform.backend.wanted}"
-    said = build_default_arguments(context, parameter, parameter.option.rstrip("="))
+    arguments = build_default_arguments(context, parameter, parameter.option.rstrip("="))
     there = _locate_insertion(use, parameter, wanted)
     if there is None or not use.module.editable:
-        return made.review(fix.id, Reason.of("review-command", program=use.call.name, text=wanted, **said))
+        return result.review(fix.id, Reason.of("review-command", program=use.call.name, text=wanted, **arguments))
     safe = fix.applicability == "safe" and parameter.add_applicability == "safe"
-    reason = Reason.of("edit-command", program=use.call.name, text=wanted, **said)
-    return made.edit(fix.id, safe, reason, [Splice(use.module, *there, use.module.place(use.call))])
+    reason = Reason.of("edit-command", program=use.call.name, text=wanted, **arguments)
+    return result.edit(fix.id, safe, reason, [Splice(use.module, *there, use.module.place(use.call))])
 
 
 def _locate_insertion(use: CommandedUse, parameter: Parameter, wanted: str) -> tuple[int, str] | None:

@@ -47,31 +47,31 @@ def decide_configuration(context: Context, use: ConfiguredUse, parameter: Parame
 def _decide_default_value(context: Context, use: ConfiguredUse, parameter: Parameter, fix: Fix) -> Finding:
     platform = context.platform
     choice = platform.backend
-    made = start(context, use, parameter, None, [], [pick_default_backend(context, parameter)])
+    result = start(context, use, parameter, None, [], [pick_default_backend(context, parameter)])
     if platform.fits(parameter.open_on):
-        return made.review(fix.id, open_reason(context, parameter))
-    if (ignored := decide_if_ignored(context, made, parameter, fix)) is not None:
+        return result.review(fix.id, open_reason(context, parameter))
+    if (ignored := decide_if_ignored(context, result, parameter, fix)) is not None:
         return ignored
     named = platform.fits(parameter.named_on)
     if not named and (parameter.omitted != "platform-default" or not is_default_wrong(context, parameter)):
-        return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
+        return result.keep(Reason.of("keep-omitted", parameter=parameter.name))
     if parameter.add != "keyword":
         by = parameter.handler.names[0] if parameter.handler is not None else parameter.name
-        said = {
+        arguments = {
             "value": pick_default_backend(context, parameter),
             "wanted": choice.wanted,
             "who": describe_default_chooser(context, use),
             "by": by,
         }
-        return made.review(fix.id, Reason.of("review-configured-object", **said))
+        return result.review(fix.id, Reason.of("review-configured-object", **arguments))
     change = _make_key(use, parameter, choice.wanted)
     if change is None:
-        return made.review(
+        return result.review(
             fix.id, Reason.of("review-configured", parameter=parameter.name, wanted=parameter.write(choice.wanted))
         )
     if named:
         reason = Reason.of("edit-named", parameter=parameter.name, wanted=choice.wanted, platform=platform.id)
-        return made.edit(fix.id, False, reason, [change])
+        return result.edit(fix.id, False, reason, [change])
     why = {"why": platform.why, "why_zh": platform.why_zh, "platform": platform.id, "who": describe_default_chooser(context, use)}
     reason = Reason.of(
         "edit-omitted", parameter=parameter.name, value=pick_default_backend(context, parameter), wanted=choice.wanted, **why
@@ -79,9 +79,9 @@ def _decide_default_value(context: Context, use: ConfiguredUse, parameter: Param
     safe = (
         parameter.add_applicability == "safe"
         and use.surface.edit_applicability == "safe"
-        and not is_unconditional(parameter, made, change)
+        and not is_unconditional(parameter, result, change)
     )
-    return made.edit(fix.id, safe, reason, [change])
+    return result.edit(fix.id, safe, reason, [change])
 
 
 def _make_key(use: ConfiguredUse, parameter: Parameter, wanted: str) -> NewKey | None:
@@ -103,29 +103,29 @@ def decide_configuration_variable(context: Context, use: ConfiguredUse, fix: Fix
     speaks = use.surface.id in fix.environment_surfaces if fix.recipe == "init-method-query" else use.surface.default_group
     if variable is None or not speaks:
         return None
-    made = replace(start(context, use, None, None, [], []), parameter=variable.name)
+    result = replace(start(context, use, None, None, [], []), parameter=variable.name)
     if (spared := explain_unneeded_fix(context, use, fix, "environment")) is not None:
-        return made.keep(spared)
+        return result.keep(spared)
     if fix.when_backend:
         outcome = set().union(*map(list_backend_outcomes, backends))
         if not expand_library_names(context, fix, outcome) & set(fix.when_backend):
             wanted = ", ".join(fix.when_backend)
-            return made.keep(Reason.of("keep-environment-backend", value=", ".join(sorted(outcome)), wanted=wanted))
-    return decide_at_launches(context, use, made, fix, variable, fix.applicability == "safe")
+            return result.keep(Reason.of("keep-environment-backend", value=", ".join(sorted(outcome)), wanted=wanted))
+    return decide_at_launches(context, use, result, fix, variable, fix.applicability == "safe")
 
 
 def decide_at_launches(
-    context: Context, use: ConfiguredUse, made: Finding, fix: Fix, variable: Environment, safe: bool
+    context: Context, use: ConfiguredUse, finding: Finding, fix: Fix, variable: Environment, safe: bool
 ) -> Finding:
     """The finding for a variable that the programs which start with the file have to set: kept where each of them does."""
     starts = context.tracer.composed.of(use.module)
     values = {start: find_value_at_node(context, start.module, start.last, variable.name) for start in starts}
     unset = [start for start, value in values.items() if value is None]
     if not starts:
-        return made.review(fix.id, Reason.of("review-no-entry", variable=variable.name, value=variable.value))
+        return finding.review(fix.id, Reason.of("review-no-entry", variable=variable.name, value=variable.value))
     if not unset:
-        return made.keep(explain_variable_set(variable.name, next(iter(values.values()))))
+        return finding.keep(explain_variable_set(variable.name, next(iter(values.values()))))
     where = ", ".join(f"{start.module.name}:{start.body.lineno}" for start in unset)
     reason = Reason.of("edit-environment-entry", variable=variable.name, value=variable.value, where=where)
     changes = [NewVariable(start.module, start.body, variable) for start in unset]
-    return made.edit(fix.id, safe, reason, changes)
+    return finding.edit(fix.id, safe, reason, changes)

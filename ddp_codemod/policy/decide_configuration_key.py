@@ -33,15 +33,15 @@ def decide_configuration_key(context: Context, use: KeyedUse, parameter: Paramet
         return None
     own = [source.node for source in sources if source.module is use.module]
     argument = own[0] if len(sources) == len(own) == 1 else use.call
-    made = start(context, use, parameter, argument, sources, (text_of(context, source, parameter) for source in sources))
+    result = start(context, use, parameter, argument, sources, (text_of(context, source, parameter) for source in sources))
     if isinstance(use.module, Module) and isinstance(use.call, ast.expr):
         if (test := context.facts.unset.unreachable(use.module, use.call)) is not None:
             line = use.module.line(test)
             text = " ".join(use.module.text(test).split())
-            return made.keep(
+            return result.keep(
                 Reason.of("keep-unreachable", Meaning.UNREACHABLE, test=text, line=line, platform=context.platform.id)
             )
-    return decide_site(context, made, parameter, fix)
+    return decide_site(context, result, parameter, fix)
 
 
 def _decide_default_key(context: Context, use: KeyedUse, parameter: Parameter, fix: Fix) -> Finding:
@@ -49,15 +49,15 @@ def _decide_default_key(context: Context, use: KeyedUse, parameter: Parameter, f
     platform = context.platform
     assert isinstance(use.module, Document)
     assert isinstance(use.call, Entry)
-    made = start(context, use, parameter, None, [], [pick_default_backend(context, parameter)])
+    result = start(context, use, parameter, None, [], [pick_default_backend(context, parameter)])
     if not is_default_wrong(context, parameter):
-        return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
+        return result.keep(Reason.of("keep-omitted", parameter=parameter.name))
     folder = use.module.name.rpartition("/")[0] or "."
     own = (context.tracer.resolver.project.file(package, folder) for package in use.surface.shown_by)
     if (there := next((name for name in own if name is not None), None)) is not None:
-        return made.keep(Reason.of("keep-own-framework", name=there))
+        return result.keep(Reason.of("keep-own-framework", name=there))
     if not use.module.may_add_below(use.call):
-        return made.review(
+        return result.review(
             fix.id, Reason.of("review-configured", parameter=parameter.name, wanted=parameter.write(platform.backend.wanted))
         )
     why = {"why": platform.why, "why_zh": platform.why_zh, "platform": platform.id, "who": describe_default_chooser(context, use)}
@@ -69,8 +69,10 @@ def _decide_default_key(context: Context, use: KeyedUse, parameter: Parameter, f
         **why,
     )
     change = NewKey(use.module, use.call, parameter.name, platform.backend.wanted)
-    safe = fix.applicability == "safe" and parameter.add_applicability == "safe" and not is_unconditional(parameter, made, change)
-    return made.edit(fix.id, safe, reason, [change])
+    safe = (
+        fix.applicability == "safe" and parameter.add_applicability == "safe" and not is_unconditional(parameter, result, change)
+    )
+    return result.edit(fix.id, safe, reason, [change])
 
 
 def _collect_sources(context: Context, use: KeyedUse) -> list[Value]:

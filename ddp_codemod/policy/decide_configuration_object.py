@@ -56,19 +56,19 @@ def decide_configuration_object(
     if entry is None or found is None:
         return None
     wanted, backend = found[0], backend_of(context, found[0])
-    made = start(
+    result = start(
         context, use, parameter, entry, [Value(use.module, entry, OriginKind.CONFIG_KEY, Known(choice.default))], [choice.default]
     )
     if (elsewhere := _explain_devices_of_entry(use.module, entry, parameter.objects)) is not None:
-        return made.keep(elsewhere)
+        return result.keep(elsewhere)
     if choice.default in choice.works:
-        return made.keep(Reason.of("keep-omitted", parameter=backend.name))
+        return result.keep(Reason.of("keep-omitted", parameter=backend.name))
     if not use.module.may_add_below(entry):
-        return made.review(fix.id, explain_manual_object(context, parameter, wanted))
+        return result.review(fix.id, explain_manual_object(context, parameter, wanted))
     arguments = (*wanted.arguments.items(), (backend.name, choice.wanted))
     name = f"{parameter.objects.module}.{class_name(context, wanted)}"
     change = NewMapping(use.module, entry, name, arguments, parameter.objects.target, parameter.objects.arguments)
-    return made.edit(fix.id, False, explain_object(context, parameter, wanted), [change])
+    return result.edit(fix.id, False, explain_object(context, parameter, wanted), [change])
 
 
 def _decide_default_object(
@@ -90,25 +90,25 @@ def _decide_default_object(
         return None
     wanted, backend = found[0], backend_of(context, found[0])
     sources = [Value(use.module, entry, OriginKind.CONFIG_KEY, Known(choice.default))] if entry is not None else []
-    made = start(context, use, parameter, entry, sources, [choice.default])
+    result = start(context, use, parameter, entry, sources, [choice.default])
     if (elsewhere := _explain_other_devices(context, use, objects)) is not None:
-        return made.keep(elsewhere)
+        return result.keep(elsewhere)
     if choice.default in choice.works:
-        return made.keep(Reason.of("keep-omitted", parameter=backend.name))
+        return result.keep(Reason.of("keep-omitted", parameter=backend.name))
     if commanded is not None:  # the file's other users have one device: an object here would be theirs too
         script, option = commanded
-        said = build_object_arguments(context, parameter, wanted)
+        words = build_object_arguments(context, parameter, wanted)
         where = {"where": f"{script.name}:{option.line}", "option": option.name, "text": wanted.text, "value": choice.default}
-        return made.review(fix.id, Reason.of("review-object-commanded", **where, **said))
+        return result.review(fix.id, Reason.of("review-object-commanded", **where, **words))
     if entry is not None or not use.may_add:
-        return made.review(fix.id, explain_manual_object(context, parameter, wanted))
+        return result.review(fix.id, explain_manual_object(context, parameter, wanted))
     arguments = (*wanted.arguments.items(), (backend.name, choice.wanted))
     name = f"{objects.module}.{class_name(context, wanted)}"
     change = NewMapping(use.module, use.call, name, arguments, objects.target, objects.arguments, parameter.name)
     if not several and context.may_be_bare:
-        return made.review(fix.id, Reason("review-object-open", explain_object(context, parameter, wanted).args))
+        return result.review(fix.id, Reason("review-object-open", explain_object(context, parameter, wanted).args))
     reason = Reason("edit-object" if several else "edit-object-open", explain_object(context, parameter, wanted).args)
-    return made.edit(fix.id, False, reason, [change])
+    return result.edit(fix.id, False, reason, [change])
 
 
 def _decide_for_old_versions(context: Context, use: ConfiguredUse, parameter: Parameter, fix: Fix) -> Finding | None:
@@ -118,12 +118,12 @@ def _decide_for_old_versions(context: Context, use: ConfiguredUse, parameter: Pa
     for key, texts in chosen.keywords.items() if chosen is not None else ():
         for entry in use.module.at((*use.arguments, key), use.call.document):
             if chosen is not None and entry.value in texts:
-                made = start(context, use, parameter, None, [], [choice.default])
+                result = start(context, use, parameter, None, [], [choice.default])
                 if choice.default in choice.works:
-                    return made.keep(Reason.of("keep-omitted", parameter=chosen.variable))
+                    return result.keep(Reason.of("keep-omitted", parameter=chosen.variable))
                 variable = Environment(name=chosen.variable, value=choice.wanted, override=True)
                 safe = fix.applicability == "safe" and parameter.add_applicability == "safe"
-                return decide_at_launches(context, use, made, fix, variable, safe)
+                return decide_at_launches(context, use, result, fix, variable, safe)
     return None
 
 

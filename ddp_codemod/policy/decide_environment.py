@@ -27,22 +27,22 @@ def decide_environment(context: Context, use: Use, fix: Fix, backend: Finding | 
     assert fix.environment is not None
     if not use.surface.default_group:
         return None
-    made = start(context, use, None, None, [], [])
-    made = _name_variable(made, fix.environment)
+    finding = start(context, use, None, None, [], [])
+    finding = _name_variable(finding, fix.environment)
     never = unreachable(context, use)
     if never is not None:
-        return made.keep(never)
+        return finding.keep(never)
     if fix.when_backend:
         outcome = list_backend_outcomes(backend) if backend is not None else set()
         if not expand_library_names(context, fix, outcome) & set(fix.when_backend):
             if "?" in outcome:
-                return made.review(
+                return finding.review(
                     fix.id, Reason.of("review-environment-unknown", variable=fix.environment.name, value=fix.environment.value)
                 )
-            return made.keep(
+            return finding.keep(
                 Reason.of("keep-environment-backend", value=", ".join(sorted(outcome)), wanted=", ".join(fix.when_backend))
             )
-    return decide_variable_before_use(context, use, fix, made, backend)
+    return decide_variable_before_use(context, use, fix, finding, backend)
 
 
 def explain_unneeded_fix(context: Context, use: AnyUse, fix: Fix, part: str) -> Reason | None:
@@ -56,15 +56,15 @@ def explain_unneeded_fix(context: Context, use: AnyUse, fix: Fix, part: str) -> 
     return None
 
 
-def decide_variable_before_use(context: Context, use: Use, fix: Fix, made: Finding, backend: Finding | None) -> Finding:
+def decide_variable_before_use(context: Context, use: Use, fix: Fix, finding: Finding, backend: Finding | None) -> Finding:
     """The finding for a use that needs the variable: kept where it is set before, else an edit that sets it."""
     environment = fix.environment
     assert environment is not None
     value = find_value_before_call(context, use, environment.name)
     if value is not None:
-        return made.keep(explain_variable_set(environment.name, value))
+        return finding.keep(explain_variable_set(environment.name, value))
     if (spared := explain_unneeded_fix(context, use, fix, "environment")) is not None:
-        return made.keep(spared)
+        return finding.keep(spared)
     reason = Reason.of("edit-environment", variable=environment.name, value=environment.value)
     # an object that the backend rule writes elsewhere asks for the variable itself, once it is there
     objects = [change.source for change in backend.changes if isinstance(change, NewObject)] if backend is not None else []
@@ -77,11 +77,11 @@ def decide_variable_before_use(context: Context, use: Use, fix: Fix, made: Findi
     ]
     covered = any(module is use.module and scope_of(module, node) is scope_of(module, use.call) for module, node in earlier)
     nodes: list[tuple[Module, ast.AST]] = [*earlier, *([] if covered else [(use.module, use.call)])]
-    return made.edit(fix.id, fix.applicability == "safe", reason, [NewVariable(*at, environment) for at in nodes])
+    return finding.edit(fix.id, fix.applicability == "safe", reason, [NewVariable(*at, environment) for at in nodes])
 
 
-def _name_variable(made: Finding, environment: Environment) -> Finding:
-    return replace(made, parameter=environment.name)
+def _name_variable(finding: Finding, environment: Environment) -> Finding:
+    return replace(finding, parameter=environment.name)
 
 
 def expand_library_names(context: Context, fix: Fix, outcome: Iterable[str]) -> set[str]:

@@ -41,23 +41,23 @@ def decide_fields(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         context, use, fields
     )
     if sources:
-        made = start(context, use, parameter, argument, sources, (text_of(context, source, parameter) for source in sources))
+        result = start(context, use, parameter, argument, sources, (text_of(context, source, parameter) for source in sources))
         never = unreachable(context, use)
-        return made.keep(never) if never is not None else decide_site(context, made, parameter, fix)
-    made = start(context, use, parameter, argument, [], [pick_default_backend(context, parameter)])
+        return result.keep(never) if never is not None else decide_site(context, result, parameter, fix)
+    result = start(context, use, parameter, argument, [], [pick_default_backend(context, parameter)])
     if (never := unreachable(context, use)) is not None:
-        return made.keep(never)
+        return result.keep(never)
     if not is_default_wrong(context, parameter):
-        return made.keep(Reason.of("keep-omitted", parameter=fields.field))
+        return result.keep(Reason.of("keep-omitted", parameter=fields.field))
     changes = _plan_changes(context, use, taken, fields)
     if isinstance(changes, Reason):
-        decided = made.review(fix.id, changes)
+        decided = result.review(fix.id, changes)
     else:
         reason = explain_field_edit(context, parameter)
         past = sorted(set(fields.past) & analyze_escapes(context.tracer, use.module, use.call).methods)
         if past and any(change.where == "behind" for change in changes if isinstance(change, NewStatement)):
             reason = Reason.of("edit-field-past", **{**dict(reason.args), "methods": ", ".join(past)})
-        decided = made.edit(fix.id, fix.applicability == "safe" and parameter.add_applicability == "safe", reason, changes)
+        decided = result.edit(fix.id, fix.applicability == "safe" and parameter.add_applicability == "safe", reason, changes)
     decided = decide_default_backend(context, parameter, decided, fix)
     for one in taken:
         decided = mark_unsure_of_versions(context, one.parameter, use.module.name, decided)
@@ -76,8 +76,8 @@ def _decide_unread_class(context: Context, use: Use, parameter: Parameter, argum
         or _collect_method_values(context, use, fields)
     ):
         return None
-    said = {"name": name, "parameter": fields.field, "wanted": context.platform.backend.wanted}
-    return start(context, use, parameter, argument, [], ["?"]).review(fix.id, Reason.of("review-field-unread", **said))
+    arguments = {"name": name, "parameter": fields.field, "wanted": context.platform.backend.wanted}
+    return start(context, use, parameter, argument, [], ["?"]).review(fix.id, Reason.of("review-field-unread", **arguments))
 
 
 def explain_field_edit(context: Context, parameter: Parameter) -> Reason:
@@ -154,5 +154,5 @@ def is_direct_subclass(context: Context, module: Module, node: ast.ClassDef, fie
 
 
 def is_decorated(context: Context, module: Module, node: ast.ClassDef, fields: Fields) -> bool:
-    made = [part.func if isinstance(part, ast.Call) else part for part in node.decorator_list]
-    return any(name in fields.decorators for part in made for name in context.tracer.resolver.names(module, part))
+    result = [part.func if isinstance(part, ast.Call) else part for part in node.decorator_list]
+    return any(name in fields.decorators for part in result for name in context.tracer.resolver.names(module, part))

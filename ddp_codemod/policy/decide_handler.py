@@ -33,29 +33,29 @@ def decide_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) -
     assert handler is not None
     argument = use.argument(parameter)
     choice = platform.backend
-    made = start(context, use, parameter, argument, [], [choice.default or choice.wanted])
+    result = start(context, use, parameter, argument, [], [choice.default or choice.wanted])
     never = unreachable(context, use) or explain_by_argument(context, use.module, use.call, parameter.beside)
     if never is not None:
-        return made.keep(never)
+        return result.keep(never)
     if not choice.default or choice.default in choice.works:
-        return made.keep(Reason.of("keep-omitted", parameter=handler.keyword))
+        return result.keep(Reason.of("keep-omitted", parameter=handler.keyword))
     into = _find_unpacked_list(context, use, parameter) if argument is None else False
     if into is True:
-        unknown = made.review(fix.id, Reason.of("why-spread", text=use.module.text(use.spread[0])))
+        unknown = result.review(fix.id, Reason.of("why-spread", text=use.module.text(use.spread[0])))
         return decide_default_backend(context, parameter, unknown, fix)
     if argument is not None and handler.single:
-        return made.keep(Reason.of("keep-handler", Meaning.ELSEWHERE, handler=handler.names[0].rsplit(".", 1)[-1]))
+        return result.keep(Reason.of("keep-handler", Meaning.ELSEWHERE, handler=handler.names[0].rsplit(".", 1)[-1]))
     listed = argument if argument is not None else into if isinstance(into, ast.List) else None
     if listed is not None:
         there = _find_handler_calls(context, use.module, listed, handler) or _find_handlers_in_file(context, use, handler)
         if not there and not _is_written_out(context, use.module, listed, handler):
-            return made.review(fix.id, Reason.of("why-expression", text=use.module.text(argument or use.call)))
+            return result.review(fix.id, Reason.of("why-expression", text=use.module.text(argument or use.call)))
         if there:
             name = handler.names[0].rsplit(".", 1)[-1]
             others = [other for module, call in there if (other := _find_none_branch(context, module, call)) is not None]
             if len(others) == len(there):
-                return _add_to_none_branch(context, made, parameter, fix, there[0], others[0])
-            return made.keep(Reason.of("keep-handler", Meaning.ELSEWHERE, handler=name))
+                return _add_to_none_branch(context, result, parameter, fix, there[0], others[0])
+            return result.keep(Reason.of("keep-handler", Meaning.ELSEWHERE, handler=name))
     reason = Reason.of(
         "edit-handler",
         handler=handler.names[0].rsplit(".", 1)[-1],
@@ -72,7 +72,7 @@ def decide_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) -
         change = NewObject(use.module, use.call, parameter.name, None, package, name, (), handler.keyword, choice.wanted)
     safe = parameter.add_applicability == "safe" and not platform.fits(parameter.named_on)
     safe = safe and not (argument is None and _is_passed_through(context, use))
-    return decide_default_backend(context, parameter, made.edit(fix.id, safe, reason, [change]), fix)
+    return decide_default_backend(context, parameter, result.edit(fix.id, safe, reason, [change]), fix)
 
 
 def _find_unpacked_list(context: Context, use: Use, parameter: Parameter) -> ast.List | bool:
@@ -118,9 +118,9 @@ def _is_written_out(context: Context, module: Module, argument: ast.expr, handle
     for call in grown:
         if len(call.args) != 1 or last_name(call.func) != "append":
             return False
-        made = context.tracer.evaluate(module, call.args[0])
-        if not made or not all(
-            isinstance(source.node, ast.Call) and _is_sibling_class(context, *source.code, handler) for source in made
+        result = context.tracer.evaluate(module, call.args[0])
+        if not result or not all(
+            isinstance(source.node, ast.Call) and _is_sibling_class(context, *source.code, handler) for source in result
         ):
             return False
     return True
@@ -138,10 +138,10 @@ def _find_handler_calls(context: Context, module: Module, argument: ast.expr, ha
     found: list[tuple[Module, ast.Call]] = []
     for source in context.tracer.evaluate(module, argument):
         for element in source.node.elts if isinstance(source.node, (ast.List, ast.Tuple)) else ():
-            for made in context.tracer.evaluate(source.code[0], element):
-                if isinstance(made.node, ast.Call):
-                    if set(context.tracer.resolver.names(made.code[0], made.node.func)) & set(handler.names):
-                        found.append((made.code[0], made.node))
+            for result in context.tracer.evaluate(source.code[0], element):
+                if isinstance(result.node, ast.Call):
+                    if set(context.tracer.resolver.names(result.code[0], result.node.func)) & set(handler.names):
+                        found.append((result.code[0], result.node))
     return found
 
 
@@ -167,27 +167,27 @@ def _find_none_branch(context: Context, module: Module, call: ast.Call) -> ast.C
 
 
 def _add_to_none_branch(
-    context: Context, made: Finding, parameter: Parameter, fix: Fix, there: tuple[Module, ast.Call], other: ast.Constant
+    context: Context, finding: Finding, parameter: Parameter, fix: Fix, there: tuple[Module, ast.Call], other: ast.Constant
 ) -> Finding:
     """The handler in the other branch too: without it the library picks by itself."""
-    handler, choice, use, (module, call) = parameter.handler, context.platform.backend, made.use, there
+    handler, choice, use, (module, call) = parameter.handler, context.platform.backend, finding.use, there
     around = module.parents[other]
     assert handler is not None
     assert isinstance(use, Use)
     assert isinstance(around, ast.IfExp)
     full = next(name for name in context.tracer.resolver.names(module, call.func) if name in handler.names)
     package, _, name = full.rpartition(".")
-    said = {
+    arguments = {
         "value": choice.default,
         "wanted": choice.wanted,
         "who": describe_default_chooser(context, use),
         "keyword": handler.keyword,
     }
-    reason = Reason.of("edit-handler-otherwise", handler=name, test=module.short_text(around.test), **said)
+    reason = Reason.of("edit-handler-otherwise", handler=name, test=module.short_text(around.test), **arguments)
     if module is not use.module:
-        return made.review(fix.id, reason)
+        return finding.review(fix.id, reason)
     source = Value(module, other, OriginKind.LITERAL, Known(None))
     change = NewObject(module, use.call, parameter.name, source, package, name, (), handler.keyword, choice.wanted)
     return decide_default_backend(
-        context, parameter, made.edit(fix.id, parameter.add_applicability == "safe", reason, [change]), fix
+        context, parameter, finding.edit(fix.id, parameter.add_applicability == "safe", reason, [change]), fix
     )

@@ -62,25 +62,25 @@ def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     choice = context.platform.backend
     if not several and (elsewhere is not None or choice.default in choice.works):
         return None
-    made = start(
+    result = start(
         context, use, parameter, argument, [replace(source, value=Known(choice.default)) for source, _ in named], [choice.default]
     )
     never = unreachable(context, use) or elsewhere
     if never is not None:
-        return made.keep(never)
+        return result.keep(never)
     if choice.default in choice.works:
-        return made.keep(Reason.of("keep-omitted", parameter=backend_of(context, named[0][1][0]).name))
+        return result.keep(Reason.of("keep-omitted", parameter=backend_of(context, named[0][1][0]).name))
     changes: list[Change] = []
     safe = fix.applicability == "safe"
     for source, (wanted, sure) in named:
         backend = backend_of(context, wanted)
         blocked = _find_replacement_obstacle(context, use, parameter, argument, source, wanted)
         if blocked is not None:
-            return made.review(fix.id, blocked)
+            return result.review(fix.id, blocked)
         safe = safe and sure and source.kind != OMITTED and backend.add_applicability == "safe"
         target = source if source.kind != OMITTED and isinstance(source.node, ast.Constant) else None
         if target is None and argument is not None:
-            return made.review(fix.id, explain_manual_object(context, parameter, wanted))
+            return result.review(fix.id, explain_manual_object(context, parameter, wanted))
         changes.append(
             NewObject(
                 use.module, use.call, parameter.name, target, _find_module(context, use.module, parameter, wanted), class_name(context, wanted),
@@ -89,10 +89,10 @@ def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         )  # fmt: skip
     reason = explain_object(context, parameter, named[0][1][0])
     if _find_unfollowed_sources(context, sources):  # the edits cure only a part of what can reach this call
-        return made.edit(fix.id, False, Reason("edit-object-partly", reason.args), changes)
+        return result.edit(fix.id, False, Reason("edit-object-partly", reason.args), changes)
     if not several and context.may_be_bare:
-        return made.review(fix.id, Reason("review-object-open", reason.args))
-    return made.edit(fix.id, safe and several, reason if several else Reason("edit-object-open", reason.args), changes)
+        return result.review(fix.id, Reason("review-object-open", reason.args))
+    return result.edit(fix.id, safe and several, reason if several else Reason("edit-object-open", reason.args), changes)
 
 
 def _has_framework_choice(use: Use, parameter: Parameter, sources: Sequence[Value]) -> bool:
@@ -138,12 +138,14 @@ def _decide_unknown_object(
     automatic = resolve_text_object(context, use.module.name, parameter, Known(parameter.objects.automatic))
     if automatic is None or unreachable(context, use) or explain_by_object(context, use.module, use.call, parameter.objects):
         return None
-    said = build_object_arguments(context, parameter, automatic[0])
-    made = start(context, use, parameter, argument, sources, ["?"])
+    arguments = build_object_arguments(context, parameter, automatic[0])
+    result = start(context, use, parameter, argument, sources, ["?"])
     if unpacked:
         expression = ", ".join(" ".join(part.split()) for part in unpacked)
-        return made.review(fix.id, Reason.of("review-object-unpacked", expression=expression, value=choice.default, **said))
-    return made.review(fix.id, Reason.of("review-object-unknown", expression=unfollowed[0].text, **said))
+        return result.review(
+            fix.id, Reason.of("review-object-unpacked", expression=expression, value=choice.default, **arguments)
+        )
+    return result.review(fix.id, Reason.of("review-object-unknown", expression=unfollowed[0].text, **arguments))
 
 
 def _find_unfollowed_sources(context: Context, sources: Sequence[Value]) -> list[Value]:

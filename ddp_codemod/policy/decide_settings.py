@@ -28,15 +28,15 @@ def decide_settings(context: Context, use: Use, parameter: Parameter, fix: Fix) 
     if use.overrides_init:
         return None  # what the class passes on is a call of its own
     argument = use.argument(parameter)
-    made = start(context, use, parameter, argument, [], [pick_default_backend(context, parameter)])
+    result = start(context, use, parameter, argument, [], [pick_default_backend(context, parameter)])
     if (never := unreachable(context, use)) is not None:
-        return made.keep(never)
+        return result.keep(never)
     if not is_default_wrong(context, parameter):
-        return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
+        return result.keep(Reason.of("keep-omitted", parameter=parameter.name))
     args = {**build_default_arguments(context, parameter), "name": settings.value, "keyword": settings.keyword}
     if context.may_be_bare:
-        return made.review(fix.id, Reason.of("review-settings-open", **args))
-    by_hand = made.review(fix.id, Reason.of("review-settings", **args))
+        return result.review(fix.id, Reason.of("review-settings-open", **args))
+    by_hand = result.review(fix.id, Reason.of("review-settings", **args))
     text = f'"{settings.key}": {_format_inner_dictionary(settings, platform.backend.wanted)}'
     change: Change
     if argument is None:
@@ -52,7 +52,9 @@ def decide_settings(context: Context, use: Use, parameter: Parameter, fix: Fix) 
         separator = ", " if argument.keys else ""
         change = Splice(use.module, use.module.place(argument).start + 1, text + separator)
     safe = fix.applicability == "safe" and parameter.add_applicability == "safe"
-    return decide_default_backend(context, parameter, made.edit(fix.id, safe, Reason.of("edit-settings", **args), [change]), fix)
+    return decide_default_backend(
+        context, parameter, result.edit(fix.id, safe, Reason.of("edit-settings", **args), [change]), fix
+    )
 
 
 def _names_backend(context: Context, source: Value, settings: Settings) -> bool:

@@ -31,29 +31,31 @@ def decide_statement(context: Context, use: Use, parameter: Parameter, fix: Fix)
     """Decide whether a statement has to be before the call."""
     platform, statement = context.platform, parameter.statement
     assert statement is not None
-    made = start(context, use, parameter, None, [], [pick_default_backend(context, parameter)])
+    result = start(context, use, parameter, None, [], [pick_default_backend(context, parameter)])
     if (never := unreachable(context, use)) is not None:
-        return made.keep(never)
+        return result.keep(never)
     if statement.attribute and (sources := _collect_attribute_values(context, use, statement)):
         given = start(context, use, parameter, None, sources, (text_of(context, source, parameter) for source in sources))
         return decide_site(context, given, parameter, fix)
     if platform.fits(parameter.open_on):
-        return made.review(fix.id, open_reason(context, parameter))
+        return result.review(fix.id, open_reason(context, parameter))
     if not is_default_wrong(context, parameter):
-        return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
+        return result.keep(Reason.of("keep-omitted", parameter=parameter.name))
     args = build_default_arguments(context, parameter)
     if (started := _find_group_start(context, use, statement)) is not None:
-        return made.keep(Reason.of("keep-made-beside", origin=f"{use.module.name}:{use.module.line(started)}"))
+        return result.keep(Reason.of("keep-made-beside", origin=f"{use.module.name}:{use.module.line(started)}"))
     held = _find_package_attribute(context, use, statement)
     text = _format_statement(use.module, use.call, statement, held or PACKAGE)
     if text is None:
         instead = {"instead": parameter.instead, "instead_zh": parameter.instead_zh or parameter.instead}
         return decide_default_backend(
-            context, parameter, made.review(fix.id, Reason.of("review-statement", **args, **instead)), fix
+            context, parameter, result.review(fix.id, Reason.of("review-statement", **args, **instead)), fix
         )
     change = NewStatement(use.module, use.call, text, f'"{platform.backend.wanted}"', package="" if held else statement.package)
     safe = fix.applicability == "safe" and parameter.add_applicability == "safe"
-    return decide_default_backend(context, parameter, made.edit(fix.id, safe, Reason.of("edit-statement", **args), [change]), fix)
+    return decide_default_backend(
+        context, parameter, result.edit(fix.id, safe, Reason.of("edit-statement", **args), [change]), fix
+    )
 
 
 def _collect_attribute_values(context: Context, use: Use, statement: Statement) -> list[Value]:

@@ -37,36 +37,36 @@ def decide_init_method(context: Context, use: Use, fix: Fix, backend: Finding | 
     if "init_method" not in roles:
         if use.surface.id not in fix.environment_surfaces:
             return None
-        made = start(context, use, None, None, [], [])
+        result = start(context, use, None, None, [], [])
         never = unreachable(context, use)
-        return made.keep(never) if never is not None else decide_variable_before_use(context, use, fix, made, backend)
+        return result.keep(never) if never is not None else decide_variable_before_use(context, use, fix, result, backend)
     parameter = roles["init_method"]
     argument, sources = collect_sources(context, use, parameter)
     texts = [
         str(source.value.value) if isinstance(source.value, Known) else fix.query.default_url if source.kind == OMITTED else "?"
         for source in sources
     ]
-    made = start(context, use, parameter, argument, sources, texts)
+    result = start(context, use, parameter, argument, sources, texts)
     never = unreachable(context, use)
     if never is not None:
-        return made.keep(never)
+        return result.keep(never)
     if backend is not None and _can_meet_without_store(context, backend):
-        return made.keep(Reason.of("keep-no-store", value=", ".join(backend.resolves_to)))
+        return result.keep(Reason.of("keep-no-store", value=", ".join(backend.resolves_to)))
     if backend is not None and backend.action is Action.REVIEW and {source.why for source in sources} == {backend.reason}:
         call = use.module.line(use.call)
-        return made.keep(Reason.of("keep-said", origin=f"{use.module.name}:{call}"))  # both come through what is unpacked there
+        return result.keep(Reason.of("keep-said", origin=f"{use.module.name}:{call}"))  # both come through what is unpacked there
     if argument is None and use.spread and all(source.node is use.call and source.kind != OMITTED for source in sources):
         url = turn_off_query(fix.query.default_url, fix.query)
         changes = None if _is_variable_switched(context, use, fix, on=False) else add_url_to_mappings(backend, parameter, url)
         if changes and explain_unneeded_fix(context, use, fix, "query") is None:
             reason = Reason.of("edit-url", query=f"{fix.query.key}={fix.query.value}", value=fix.query.default_url)
-            return made.edit(fix.id, fix.applicability == "safe", reason, changes)
+            return result.edit(fix.id, fix.applicability == "safe", reason, changes)
     if "store" in roles and use.argument(roles["store"]) is not None:
-        return _decide_store(context, use, roles["store"], fix, made)
-    return _decide_url(context, use, parameter, fix, made, backend)
+        return _decide_store(context, use, roles["store"], fix, result)
+    return _decide_url(context, use, parameter, fix, result, backend)
 
 
-def _decide_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made: Finding, backend: Finding | None) -> Finding:
+def _decide_url(context: Context, use: Use, parameter: Parameter, fix: Fix, finding: Finding, backend: Finding | None) -> Finding:
     query = fix.query
     assert query is not None
     switched_off = _is_variable_switched(context, use, fix, on=False)
@@ -78,7 +78,7 @@ def _decide_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made
     switched_off = switched_off or spared is not None
     changes: list[Change] = []
     blocked: Reason | None = None
-    for source in made.possible:
+    for source in finding.possible:
         value = source.value
         if source.kind == OMITTED or (isinstance(value, Known) and value.value is None):
             if switched_off or _is_for_older_torch(source, query):
@@ -109,36 +109,36 @@ def _decide_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made
         change.source.place for change in changes if isinstance(change, NewText) and not isinstance(change.source.module, Module)
     }
     if len(settings) > _MANY and fix.environment is not None:
-        return decide_variable_before_use(context, use, fix, made, backend)  # one line does what hundreds would
+        return decide_variable_before_use(context, use, fix, finding, backend)  # one line does what hundreds would
     where = find_url_comparison(context, use, changes) if fix.environment is not None else None
     key = "edit-environment-compared" if where is not None else "edit-environment-used"
-    if fix.environment is not None and (where := where or _find_other_use_of_address(context, made, changes)) is not None:
-        found = decide_variable_before_use(context, use, fix, made, backend)
+    if fix.environment is not None and (where := where or _find_other_use_of_address(context, finding, changes)) is not None:
+        found = decide_variable_before_use(context, use, fix, finding, backend)
         why = Reason.of(key, variable=fix.environment.name, value=fix.environment.value, origin=where)
         return replace(found, reason=why) if found.action is Action.EDIT else found
     if changes:
-        known = [text for text in made.resolves_to if "://" in text]
-        leads = known[0] if known else " ".join(_format_built_address(made.possible, query).split())
+        known = [text for text in finding.resolves_to if "://" in text]
+        leads = known[0] if known else " ".join(_format_built_address(finding.possible, query).split())
         reason = Reason.of("edit-url", query=f"{query.key}={query.value}", value=leads)
         safe = fix.applicability == "safe" and not any(map(may_clash, changes))
-        return made.edit(fix.id, safe, reason, changes)
+        return finding.edit(fix.id, safe, reason, changes)
     if blocked is not None:
-        return made.review(fix.id, blocked)
+        return finding.review(fix.id, blocked)
     if spared is not None:
-        return made.keep(spared)
+        return finding.keep(spared)
     if switched_off:
         assert fix.environment is not None
-        return made.keep(Reason.of("keep-environment-set", variable=fix.environment.name, value=fix.environment.value))
-    return made.keep(Reason.of("keep-url", value=", ".join(made.resolves_to)))
+        return finding.keep(Reason.of("keep-environment-set", variable=fix.environment.name, value=fix.environment.value))
+    return finding.keep(Reason.of("keep-url", value=", ".join(finding.resolves_to)))
 
 
-def _find_other_use_of_address(context: Context, made: Finding, changes: Iterable[Change]) -> str | None:
+def _find_other_use_of_address(context: Context, finding: Finding, changes: Iterable[Change]) -> str | None:
     """Where an address that is to be changed is used for something else, FILE:LINE."""
-    uses = OtherUses(context, [made])
+    uses = OtherUses(context, [finding])
     found = (
         uses.of(change.source, change.text)
         for change in changes
-        if isinstance(change, NewText) and change.source.node is not made.argument
+        if isinstance(change, NewText) and change.source.node is not finding.argument
     )
     other = next(filter(None, found), None)
     return f"{other.name}:{other.line}" if other is not None else None
@@ -194,22 +194,22 @@ def _is_for_older_torch(source: Value, query: Query) -> bool:
     return any(query.key in text and turn_off_query(text, query) == text for text in texts)
 
 
-def _decide_store(context: Context, use: Use, parameter: Parameter, fix: Fix, made: Finding) -> Finding:
+def _decide_store(context: Context, use: Use, parameter: Parameter, fix: Fix, finding: Finding) -> Finding:
     """A store of its own: the query does not reach it, only the keyword of its class does."""
     store = fix.store
     argument = use.argument(parameter)
     assert argument is not None
     if store is None:
-        return made.keep(Reason.of("keep-store", text=use.module.text(argument)))
+        return finding.keep(Reason.of("keep-store", text=use.module.text(argument)))
     if (spared := explain_unneeded_fix(context, use, fix, "store")) is not None:
-        return made.keep(spared)
+        return finding.keep(spared)
     changes: list[Change] = []
     for source in context.tracer.evaluate(use.module, argument):
         module, node = source.code
         if isinstance(source.value, Known) and source.value.value is None:
             continue
         if not isinstance(node, ast.Call):
-            return made.review(
+            return finding.review(
                 fix.id, Reason.of("review-store", text=use.module.text(argument), keyword=store.keyword, value=store.value)
             )
         if set(context.tracer.resolver.names(module, node.func)) & set(store.names):
@@ -218,8 +218,8 @@ def _decide_store(context: Context, use: Use, parameter: Parameter, fix: Fix, ma
     if changes:
         known = bool(store.known_to) and context.versions.holds(store.known_to, use.module.name) is True
         safe = known and fix.applicability == "safe"
-        return made.edit(fix.id, safe, Reason.of("edit-store", keyword=store.keyword, value=store.value), changes)
-    return made.keep(Reason.of("keep-store", text=use.module.text(argument)))
+        return finding.edit(fix.id, safe, Reason.of("edit-store", keyword=store.keyword, value=store.value), changes)
+    return finding.keep(Reason.of("keep-store", text=use.module.text(argument)))
 
 
 def _decide_own_store(context: Context, use: Use, fix: Fix) -> Finding:
@@ -228,15 +228,15 @@ def _decide_own_store(context: Context, use: Use, fix: Fix) -> Finding:
     assert store is not None
     parameter = next(parameter for parameter in use.surface.parameters if parameter.name == store.keyword)
     argument = use.argument(parameter)
-    made = start(context, use, parameter, argument, [], [])
+    result = start(context, use, parameter, argument, [], [])
     spared = unreachable(context, use) or explain_unneeded_fix(context, use, fix, "store")
     given = context.facts.fold(use.module, argument) if argument is not None else None
     shown = use.module.text(use.call.func)
     if spared is not None or (isinstance(given, Known) and not given.value):
-        return made.keep(spared or Reason.of("keep-store", text=shown))
+        return result.keep(spared or Reason.of("keep-store", text=shown))
     if argument is not None or use.spread:
-        return made.review(fix.id, Reason.of("review-store", text=shown, keyword=store.keyword, value=store.value))
+        return result.review(fix.id, Reason.of("review-store", text=shown, keyword=store.keyword, value=store.value))
     known = bool(store.known_to) and context.versions.holds(store.known_to, use.module.name) is True
     reason = Reason.of("edit-store", keyword=store.keyword, value=store.value)
     change = NewKeyword(use.module, use.call, store.keyword, store.value)
-    return made.edit(fix.id, known and fix.applicability == "safe", reason, [change])
+    return result.edit(fix.id, known and fix.applicability == "safe", reason, [change])

@@ -46,25 +46,25 @@ def text_of(context: Context, source: Value, parameter: Parameter) -> str:
     return "get_backend()" if isinstance(source.value, CurrentBackend) else "?"
 
 
-def explain_edit(context: Context, made: Finding, parameter: Parameter, first: Change, count: int) -> Reason:
+def explain_edit(context: Context, finding: Finding, parameter: Parameter, first: Change, count: int) -> Reason:
     """Why the changes are made; ``first`` is the first of ``count``."""
     platform = context.platform
     common = {
         "platform": platform.id,
-        **explain_wanted_backend(platform, find_launcher_condition(made, first)),
-        "who": describe_default_chooser(context, made.use),
+        **explain_wanted_backend(platform, find_launcher_condition(finding, first)),
+        "who": describe_default_chooser(context, finding.use),
     }
     named = platform.fits(parameter.named_on) and is_default_used(first)
-    if named and not (isinstance(first, NewKeyword) and first.call is not made.use.call):
+    if named and not (isinstance(first, NewKeyword) and first.call is not finding.use.call):
         return Reason.of("edit-named", parameter=parameter.name, wanted=platform.backend.wanted, platform=platform.id)
     if isinstance(first, NewText):
         value = text_of(context, first.source, parameter)
         common |= {"value": value, "wanted": first.text, **explain_missing_name(context, first.source, value)}
-        if first.source.node is made.argument or first.source.outer is made.argument:
+        if first.source.node is finding.argument or first.source.outer is finding.argument:
             return Reason.of("edit-backend", **common)
         return Reason.of("edit-origin", origin=line_of(first.source), count=count, **common)
     common |= {"parameter": parameter.name, "value": pick_default_backend(context, parameter), "wanted": platform.backend.wanted}
-    if isinstance(first, NewKeyword) and first.call is not made.use.call:
+    if isinstance(first, NewKeyword) and first.call is not finding.use.call:
         line = first.module.line(first.call)
         return Reason.of("edit-named-base" if named else "edit-omitted-base", origin=f"{first.module.name}:{line}", **common)
     return Reason.of("edit-omitted", **common)
@@ -75,9 +75,9 @@ def line_of(source: Value) -> str:
     return f"{source.module.name}:{source.module.source.position(source.place.start)[0]}"
 
 
-def explain_keep(context: Context, made: Finding, parameter: Parameter) -> Reason:
+def explain_keep(context: Context, finding: Finding, parameter: Parameter) -> Reason:
     """Why nothing is to be changed."""
-    kinds = {source.kind for source in made.possible}
+    kinds = {source.kind for source in finding.possible}
     if kinds == {OMITTED}:
         return Reason.of("keep-inherits" if parameter.omitted == "inherits" else "keep-omitted", parameter=parameter.name)
     if kinds == {OriginKind.PARTIAL}:
@@ -85,14 +85,14 @@ def explain_keep(context: Context, made: Finding, parameter: Parameter) -> Reaso
     if kinds == {OriginKind.CLASS}:
         return Reason.of("keep-class")
     if kinds == {OriginKind.PARAMETER}:
-        return Reason("keep-parameter", next(source.why.args for source in made.possible if source.why))
-    if any(isinstance(source.value, CurrentBackend) for source in made.possible):
+        return Reason("keep-parameter", next(source.why.args for source in finding.possible if source.why))
+    if any(isinstance(source.value, CurrentBackend) for source in finding.possible):
         return Reason.of("keep-current")
-    if (given := next((source for source in made.possible if source.kind == OriginKind.HANDED_ON), None)) is not None:
+    if (given := next((source for source in finding.possible if source.kind == OriginKind.HANDED_ON), None)) is not None:
         return Reason.of("keep-handed-on", text=given.text)
-    named = ((source, source.value.value) for source in made.possible if isinstance(source.value, Known))
+    named = ((source, source.value.value) for source in finding.possible if isinstance(source.value, Known))
     later = (explain_limited_versions(context, source, text) for source, text in named if isinstance(text, str))
-    return next(filter(None, later), made.reason)
+    return next(filter(None, later), finding.reason)
 
 
 def explain_variable_set(variable: str, value: object) -> Reason:

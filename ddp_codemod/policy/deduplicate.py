@@ -18,16 +18,16 @@ from ddp_codemod.sites.scopes import scope_of
 
 def deduplicate_findings(findings: Iterable[Finding]) -> Iterator[Finding]:
     """The findings, of which the first speaks for the others where all say the same of a function, or of one line of settings."""
-    said: dict[tuple[object, ...], str] = {}
+    arguments: dict[tuple[object, ...], str] = {}
     for finding in findings:
         key = _identify_subject(finding) if finding.action is Action.REVIEW else None
-        if key in said:
-            finding = replace(finding.keep(Reason.of("keep-said", origin=said[key])), at=())
+        if key in arguments:
+            finding = replace(finding.keep(Reason.of("keep-said", origin=arguments[key])), at=())
         elif key is not None:
             module, place = (
                 (finding.at[0].module, finding.at[0].place) if finding.at else (finding.use.module, places_of(finding)[0])
             )
-            said[key] = f"{module.name}:{module.source.position(place.start)[0]}"
+            arguments[key] = f"{module.name}:{module.source.position(place.start)[0]}"
         yield finding
 
 

@@ -48,88 +48,90 @@ def build_default_arguments(context: Context, parameter: Parameter, name: str = 
     }  # fmt: skip
 
 
-def decide_default_backend(context: Context, parameter: Parameter, made: Finding, fix: Fix) -> Finding:
-    """The finding for a value that is omitted and would be wrong: ``made`` where naming one helps, unsafe where that is not sure.
+def decide_default_backend(context: Context, parameter: Parameter, finding: Finding, fix: Fix) -> Finding:
+    """The finding for a value that is omitted and would be wrong: ``finding`` where naming one helps, unsafe where that is not sure.
 
     Otherwise it is kept, because no group is made there or one exists by then, or listed for review with what does help.
     """
-    use = made.use
+    use = finding.use
     if not isinstance(use, Use):
-        return made
+        return finding
     sure, why = assess_use(context, use)
     if why is not None:
-        return made.keep(why)
+        return finding.keep(why)
     for keyword in use.call.keywords:
         value = context.facts.fold(use.module, keyword.value) if keyword.arg in use.surface.given else None
         if isinstance(value, Known) and keyword.arg and value.value is use.surface.given[keyword.arg]:
-            return made.keep(Reason.of("keep-given", text=use.module.text(keyword.value)))
+            return finding.keep(Reason.of("keep-given", text=use.module.text(keyword.value)))
     maker = find_dominating_init(context, use) if use.surface.finds_group else None
     if maker is not None and maker.sure:
         line = maker.module.line(maker.node)
-        return made.keep(Reason.of("keep-made-before", origin=f"{maker.module.name}:{line}"))
-    ruled = replace(made if sure is Visibility.YES else mark_unsafe(made), rule=fix.id)
+        return finding.keep(Reason.of("keep-made-before", origin=f"{maker.module.name}:{line}"))
+    ruled = replace(finding if sure is Visibility.YES else mark_unsafe(finding), rule=fix.id)
     if (instead := explain_old_versions(context, use.module.name, parameter)) is not None:
         needed = format_versions(parameter.since)
-        return init_before_call(context, parameter, ruled, "edit-made-first-old", versions=needed) or made.review(fix.id, instead)
+        return init_before_call(context, parameter, ruled, "edit-finding-first-old", versions=needed) or finding.review(
+            fix.id, instead
+        )
     if (other := redirect_ignored_argument(context, use, parameter, ruled)) is not None:
         return other
     if sure is Visibility.YES:
-        return mark_unsure_of_versions(context, parameter, use.module.name, made)
-    return mark_unsafe(name_needed_versions(context, parameter, use.module.name, made))
+        return mark_unsure_of_versions(context, parameter, use.module.name, finding)
+    return mark_unsafe(name_needed_versions(context, parameter, use.module.name, finding))
 
 
-def mark_unsure_of_versions(context: Context, parameter: Parameter, name: str, made: Finding) -> Finding:
+def mark_unsure_of_versions(context: Context, parameter: Parameter, name: str, finding: Finding) -> Finding:
     """The same; its edit is unsafe where what the project says of its versions is at odds, and under a part of it nobody knows the parameter.
 
     So it is where nothing is reported of them, and older versions are common.
     """
-    if made.action is not Action.EDIT:
-        return made
-    said = build_default_arguments(context, parameter, describe_effective_argument(context, parameter)["parameter"])
+    if finding.action is not Action.EDIT:
+        return finding
+    arguments = build_default_arguments(context, parameter, describe_effective_argument(context, parameter)["parameter"])
     if (stated := context.versions.find_conflict(parameter.since, name)) is None:
-        by = _find_older_keyword(parameter, made)
+        by = _find_older_keyword(parameter, finding)
         if not (parameter.since_stated or by) or context.versions.holds(parameter.since, name, asks=False):
-            return name_needed_versions(context, parameter, name, made)
+            return name_needed_versions(context, parameter, name, finding)
         key = "edit-older-call" if by else "edit-unstated"
-        return mark_unsafe(replace(made, reason=Reason.of(key, versions=format_versions(parameter.since), by=by, **said)))
+        return mark_unsafe(replace(finding, reason=Reason.of(key, versions=format_versions(parameter.since), by=by, **arguments)))
     reason = Reason.of(
-        "edit-too-old", versions=format_versions(parameter.since), origin=stated.origin, stated=stated.specifier, **said
+        "edit-too-old", versions=format_versions(parameter.since), origin=stated.origin, stated=stated.specifier, **arguments
     )
-    return mark_unsafe(replace(made, reason=reason))
+    return mark_unsafe(replace(finding, reason=reason))
 
 
-def name_needed_versions(context: Context, parameter: Parameter, name: str, made: Finding) -> Finding:
+def name_needed_versions(context: Context, parameter: Parameter, name: str, finding: Finding) -> Finding:
     """The same; where the project states none of the versions that know the parameter, its reason names them."""
     if not parameter.since or context.versions.holds(parameter.since, name, asks=False):
-        return made
-    args, versions = dict(made.reason.args), format_versions(parameter.since)
+        return finding
+    args, versions = dict(finding.reason.args), format_versions(parameter.since)
     if "why" not in args or versions in args["why"]:  # a class and its field are decided one after the other
-        return made
+        return finding
     told = {
         "why": text("why-needs-versions", why=args["why"], versions=versions),
         "why_zh": text("why-needs-versions", "zh", why=args.get("why_zh") or args["why"], versions=versions),
     }
-    return replace(made, reason=replace(made.reason, args=tuple({**args, **told}.items())))
+    return replace(finding, reason=replace(finding.reason, args=tuple({**args, **told}.items())))
 
 
-def _find_older_keyword(parameter: Parameter, made: Finding) -> str:
+def _find_older_keyword(parameter: Parameter, finding: Finding) -> str:
     """A keyword of the call that only older releases take; "" where there is none."""
-    keywords = made.use.call.keywords if isinstance(made.use, Use) and parameter.older_with else []
+    keywords = finding.use.call.keywords if isinstance(finding.use, Use) and parameter.older_with else []
     return next((keyword.arg for keyword in keywords if keyword.arg in parameter.older_with), None) or ""
 
 
-def mark_unsafe(made: Finding) -> Finding:
+def mark_unsafe(finding: Finding) -> Finding:
     """The same; its edit is made only where unsafe ones are asked for."""
-    return replace(made, applicability=Applicability.UNSAFE, untraced=False) if made.action is Action.EDIT else made
+    return replace(finding, applicability=Applicability.UNSAFE, untraced=False) if finding.action is Action.EDIT else finding
 
 
-def inherit_unsafe(context: Context, made: Finding, backends: Iterable[Finding | None]) -> Finding:
+def inherit_unsafe(context: Context, finding: Finding, backends: Iterable[Finding | None]) -> Finding:
     """The same; unsafe where it does nothing unless unsafe edits give the group a backend that works: both are made, or neither is."""
     found = [backend for backend in backends if backend is not None]
     works = {*context.platform.backend.works, "?"}
     edits = [one for one in found if one.action is Action.EDIT and works.isdisjoint(text.lower() for text in one.resolves_to)]
     vain = bool(edits) and edits == found and all(one.applicability is Applicability.UNSAFE for one in edits)
-    return mark_unsafe(made) if vain else made
+    return mark_unsafe(finding) if vain else finding
 
 
 def explain_old_versions(context: Context, name: str, parameter: Parameter) -> Reason | None:

@@ -57,9 +57,9 @@ def is_for_other_hardware(context: Context, source: Value, sources: list[Value])
     )
 
 
-def decide_device_branch(context: Context, made: Finding, fix: Fix) -> Finding | None:
+def decide_device_branch(context: Context, finding: Finding, fix: Fix) -> Finding | None:
     """A choice between accelerators of which the platform's own is one: which is taken is not known; else None."""
-    sources = list(made.possible)
+    sources = list(finding.possible)
     others = [
         source for source in sources if _is_wrong_backend(context, source) and is_for_other_hardware(context, source, sources)
     ]
@@ -68,19 +68,21 @@ def decide_device_branch(context: Context, made: Finding, fix: Fix) -> Finding |
     first = others[0]
     if len(others) == len(sources):
         named = ", ".join(dict.fromkeys(str(source.value.value) for source in others if isinstance(source.value, Known)))
-        return made.keep(Reason.of("keep-foreign", value=named, platform=context.platform.id))
-    works = [str(source.value.value) for source in made.possible if source not in others and isinstance(source.value, Known)]
-    said = {
+        return finding.keep(Reason.of("keep-foreign", value=named, platform=context.platform.id))
+    works = [str(source.value.value) for source in finding.possible if source not in others and isinstance(source.value, Known)]
+    arguments = {
         "value": ", ".join(dict.fromkeys(works)),
         "platform": context.platform.id,
         "origin": f"{first.module.name}:{first.module.source.position(first.place.start)[0]}",
     }
-    said["others"] = ", ".join(dict.fromkeys(str(source.value.value) for source in others if isinstance(source.value, Known)))
+    arguments["others"] = ", ".join(
+        dict.fromkeys(str(source.value.value) for source in others if isinstance(source.value, Known))
+    )
     if context.rules.backends[context.platform.backend.wanted].specific and any(
         is_chosen_by_option(context, source) for source in others
     ):
-        return made.review(fix.id, Reason.of("review-branch", **said))
-    return made.keep(Reason.of("keep-branch", **said))
+        return finding.review(fix.id, Reason.of("review-branch", **arguments))
+    return finding.keep(Reason.of("keep-branch", **arguments))
 
 
 def _is_wrong_backend(context: Context, source: Value) -> bool:

@@ -166,8 +166,8 @@ class _Search:
         context = self.context
         if call is self.use.call:
             return None
-        made = context.tracer.finder.use(module, call) or self._find_sibling_use(module, call)
-        if made is not None and self._is_immediate(made):
+        use = context.tracer.finder.use(module, call) or self._find_sibling_use(module, call)
+        if use is not None and self._is_immediate(use):
             return DominatingInit(module, call, True) if context.facts.unreachable(module, call) is None else None
         names = context.tracer.resolver.names(module, call.func)
         if any(name in idioms.group_needed for idioms in context.rules.idioms for name in names):
@@ -207,13 +207,13 @@ class _Search:
         # what somebody switched on by hand can be switched off
         return self._is_group_absence_test(module, test) or self.context.facts.unset.truth(module, test) is True
 
-    def _is_immediate(self, made: Use) -> bool:
+    def _is_immediate(self, use: Use) -> bool:
         """Whether a call makes the group there and then."""
-        surface = made.surface
+        surface = use.surface
         for parameter in surface.parameters:
             if parameter.fields is not None:
-                argument = made.argument(parameter)
-                return argument is not None and any(find_parser_classes(self.context, made.module, argument, parameter.fields))
+                argument = use.argument(parameter)
+                return argument is not None and any(find_parser_classes(self.context, use.module, argument, parameter.fields))
         return surface.default_group and surface.at_once
 
     def _search_definition(self, function: Definition, depth: int) -> DominatingInit | None:

@@ -30,13 +30,13 @@ def set_in_launch_files(context: Context, launches: LaunchCommands, finding: Fin
         return
     assert finding.rule is not None
     environment = variables[0].environment
-    said = {"variable": environment.name, "value": environment.value}
+    arguments = {"variable": environment.name, "value": environment.value}
     starts = dict.fromkeys(
         start for change in variables for start in find_launches_of(context, launches, change.module, change.node)
     )
     if not starts:
         names = ", ".join(dict.fromkeys(change.module.name for change in variables))
-        yield finding.review(finding.rule, Reason.of("review-no-launch", name=names, **said))
+        yield finding.review(finding.rule, Reason.of("review-no-launch", name=names, **arguments))
         return
     changes: list[Change] = [change for change in finding.changes if change not in variables]
     places, by_hand = [], []
@@ -51,7 +51,7 @@ def set_in_launch_files(context: Context, launches: LaunchCommands, finding: Fin
     if changes:
         places = list(dict.fromkeys(places))
         shown = ", ".join(places[:_SHOWN]) + (f", +{len(places) - _SHOWN}" if len(places) > _SHOWN else "")
-        reason = Reason.of("edit-environment-launch", where=shown, **said)
+        reason = Reason.of("edit-environment-launch", where=shown, **arguments)
         yield replace(finding, changes=tuple(changes), reason=reason)
     elif not by_hand:
         yield replace(finding, changes=()).keep(_explain_keep(environment))

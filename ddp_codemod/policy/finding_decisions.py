@@ -16,15 +16,15 @@ from ddp_codemod.policy.findings import Finding, NewText, NewVariable, Splice
 
 def decisions_of(finding: Finding) -> Iterator[Decision]:
     """The decision for the use; where a user should look at its origins instead, one for each of these."""
-    made = _build_decision(finding)
+    decision = _build_decision(finding)
     for source in finding.at:
-        yield replace(made, place=source.place, value=source.text, origins=(_build_origin(source),), hops=source.way.hops)
+        yield replace(decision, place=source.place, value=source.text, origins=(_build_origin(source),), hops=source.way.hops)
     if not finding.at:
-        yield made
-        yield from _decide_passing_calls(finding, made)
+        yield decision
+        yield from _decide_passing_calls(finding, decision)
 
 
-def _decide_passing_calls(finding: Finding, made: Decision) -> Iterator[Decision]:
+def _decide_passing_calls(finding: Finding, decision: Decision) -> Iterator[Decision]:
     """The calls of project functions that pass on a value which is edited: each chooses a backend too."""
     for change in finding.changes:
         for hop in change.source.way.hops if isinstance(change, NewText) else ():
@@ -32,11 +32,11 @@ def _decide_passing_calls(finding: Finding, made: Decision) -> Iterator[Decision
                 source = change.source
                 line = source.module.source.position(source.place.start)[0]
                 reason = Reason.of(
-                    "edit-through", surface=made.surface, origin=f"{source.module.name}:{line}", wanted=change.text
+                    "edit-through", surface=decision.surface, origin=f"{source.module.name}:{line}", wanted=change.text
                 )
                 parameter = dict(hop.reason.args)["name"]
                 yield replace(
-                    made,
+                    decision,
                     place=hop.place,
                     call=hop.place,
                     parameter=parameter,

@@ -36,26 +36,26 @@ def describe_effective_argument(context: Context, parameter: Parameter) -> dict[
     }  # fmt: skip
 
 
-def _describe_ignorer(context: Context, made: Finding, parameter: Parameter) -> dict[str, str]:
+def _describe_ignorer(context: Context, finding: Finding, parameter: Parameter) -> dict[str, str]:
     """The same, with who ignores the parameter."""
-    return {"who": context.rules.frameworks[made.use.surface.id], **describe_effective_argument(context, parameter)}
+    return {"who": context.rules.frameworks[finding.use.surface.id], **describe_effective_argument(context, parameter)}
 
 
-def redirect_ignored_argument(context: Context, use: Use, parameter: Parameter, made: Finding) -> Finding | None:
+def redirect_ignored_argument(context: Context, use: Use, parameter: Parameter, finding: Finding) -> Finding | None:
     """The finding with what does something where naming a value here does nothing; None where it does."""
     given = (one for one in use.call.keywords if one.arg in parameter.void_with and not _may_be_none(context, use, one.value))
     keyword = next(given, None)
     by = f"{keyword.arg}=" if keyword is not None else _find_common_option(context, use.module.name, parameter.void_flags)
-    if by is None or made.rule is None:
+    if by is None or finding.rule is None:
         return None
-    by_hand = made.review(made.rule, Reason.of("review-void", by=by, **_describe_ignorer(context, made, parameter)))
-    return init_before_call(context, parameter, made, "edit-made-first", by=by) or by_hand
+    by_hand = finding.review(finding.rule, Reason.of("review-void", by=by, **_describe_ignorer(context, finding, parameter)))
+    return init_before_call(context, parameter, finding, "edit-made-first", by=by) or by_hand
 
 
-def init_before_call(context: Context, parameter: Parameter, made: Finding, why: str, **said: str) -> Finding | None:
+def init_before_call(context: Context, parameter: Parameter, finding: Finding, why: str, **message: str) -> Finding | None:
     """The group is made ahead of the call that would not honor its backend; None where no rule says how, or there is no such call."""
-    first, use = parameter.first, made.use
-    if first is None or made.rule is None or not isinstance(use, Use) or (first.on and not context.platform.fits(first.on)):
+    first, use = parameter.first, finding.use
+    if first is None or finding.rule is None or not isinstance(use, Use) or (first.on and not context.platform.fits(first.on)):
         return None
     if context.versions.holds(first.when, use.module.name, asks=False) is False:
         return None
@@ -64,8 +64,8 @@ def init_before_call(context: Context, parameter: Parameter, made: Finding, why:
     change = NewStatement(use.module, use.call, call, f'"{context.platform.backend.wanted}"', package=first.package, under=under)
     exact = _is_exact_replacement(context, first, use)
     terms = _explain_terms(context, first, use, exact)
-    reason = Reason.of(why, **{**_describe_ignorer(context, made, parameter), **said, **terms})
-    return made.edit(made.rule, exact and made.applicability is Applicability.SAFE, reason, [change])
+    reason = Reason.of(why, **{**_describe_ignorer(context, finding, parameter), **message, **terms})
+    return finding.edit(finding.rule, exact and finding.applicability is Applicability.SAFE, reason, [change])
 
 
 def _is_exact_replacement(context: Context, first: First, use: Use) -> bool:
@@ -94,76 +94,83 @@ def _explain_terms(context: Context, first: First, use: Use, exact: bool) -> dic
     return {"terms": text(key, versions=versions), "terms_zh": text(key, "zh", versions=versions)}
 
 
-def add_ignored_argument_items(context: Context, launches: LaunchCommands, parameter: Parameter, made: Finding) -> list[Finding]:
+def add_ignored_argument_items(
+    context: Context, launches: LaunchCommands, parameter: Parameter, finding: Finding
+) -> list[Finding]:
     """The finding; where launches or settings keep the parameter from being honored, an item for review beside it or in its place."""
     found = [
         other
-        for one in _review_other_argument(context, parameter, made)
+        for one in _review_other_argument(context, parameter, finding)
         for other in _review_launches(context, launches, parameter, one)
     ]
-    told = found != [made]  # what files a start names, its launches say too
+    told = found != [finding]  # what files a start names, its launches say too
     settings = [one for one in parameter.void_settings if not (one.named and told)]
     return [other for one in found for other in _review_settings(context, parameter, settings, one)]
 
 
-def _review_other_argument(context: Context, parameter: Parameter, made: Finding) -> list[Finding]:
+def _review_other_argument(context: Context, parameter: Parameter, finding: Finding) -> list[Finding]:
     """The finding, and an item at an argument beside which it does nothing, and that may be None as well."""
-    use = made.use
-    if made.action is Action.EDIT and isinstance(use, Use):
+    use = finding.use
+    if finding.action is Action.EDIT and isinstance(use, Use):
         for keyword in use.call.keywords:
             if keyword.arg in parameter.void_with and not _is_none(context, use, keyword.value):
-                said = {"by": f"{keyword.arg}=", **_describe_ignorer(context, made, parameter)}
-                by_hand = _make_item(made, use.module, keyword.value, OriginKind.ARGUMENT, "review-void", said)
-                return [made, init_before_call(context, parameter, made, "edit-made-first", by=said["by"]) or by_hand]
-    return [made]
+                arguments = {"by": f"{keyword.arg}=", **_describe_ignorer(context, finding, parameter)}
+                by_hand = _make_item(finding, use.module, keyword.value, OriginKind.ARGUMENT, "review-void", arguments)
+                return [finding, init_before_call(context, parameter, finding, "edit-made-first", by=arguments["by"]) or by_hand]
+    return [finding]
 
 
-def _review_launches(context: Context, launches: LaunchCommands, parameter: Parameter, made: Finding) -> list[Finding]:
+def _review_launches(context: Context, launches: LaunchCommands, parameter: Parameter, finding: Finding) -> list[Finding]:
     """The finding, and an item at the first of the commands that give such an option; that alone where all give one."""
-    if made.action is not Action.EDIT or not isinstance(made.use, Use) or not parameter.void_flags:
-        return [made]
-    starts = launches.of(made.use.module)
+    if finding.action is not Action.EDIT or not isinstance(finding.use, Use) or not parameter.void_flags:
+        return [finding]
+    starts = launches.of(finding.use.module)
     given = [(script, option) for script, launch in starts if (option := _find_option(script, launch, parameter.void_flags))]
     if not given:
-        return [made]
+        return [finding]
     places = [f"{script.name}:{option.line}" for script, option in given]
-    said = {"by": f"--{given[0][1].name}", **_describe_ignorer(context, made, parameter)}
-    by_hand = _make_item(made, *given[0], OriginKind.COMMAND_LINE, "review-void", said, places[1:])
+    arguments = {"by": f"--{given[0][1].name}", **_describe_ignorer(context, finding, parameter)}
+    by_hand = _make_item(finding, *given[0], OriginKind.COMMAND_LINE, "review-void", arguments, places[1:])
     item = (
-        init_before_call(context, parameter, made, "edit-made-first-at", by=said["by"], places=_format_places(places)) or by_hand
+        init_before_call(context, parameter, finding, "edit-made-first-at", by=arguments["by"], places=_format_places(places))
+        or by_hand
     )
-    return [item] if len(given) == len(starts) else [made, item]
+    return [item] if len(given) == len(starts) else [finding, item]
 
 
-def _review_settings(context: Context, parameter: Parameter, settings: Sequence[VoidSettings], made: Finding) -> list[Finding]:
+def _review_settings(context: Context, parameter: Parameter, settings: Sequence[VoidSettings], finding: Finding) -> list[Finding]:
     """The finding, and an item at the first file of settings under which it does nothing; that alone where all are such."""
-    if made.action is not Action.EDIT:
-        return [made]
+    if finding.action is not Action.EDIT:
+        return [finding]
     for one in settings:
-        if context.versions.holds(one.when, made.use.module.name, asks=False) is True:
+        if context.versions.holds(one.when, finding.use.module.name, asks=False) is True:
             there = list(_find_setting_entries(context, one))
             given = [(document, entry) for document, entry in there if entry.value.upper() in one.values]
             if given:
                 places = [f"{document.name}:{document.source.position(entry.start)[0]}" for document, entry in given]
-                said = {**_describe_ignorer(context, made, parameter), "instead": one.instead, "instead_zh": one.instead_zh}
-                said["by"] = f"{one.key}: {given[0][1].value}"
+                arguments = {
+                    **_describe_ignorer(context, finding, parameter),
+                    "instead": one.instead,
+                    "instead_zh": one.instead_zh,
+                }
+                arguments["by"] = f"{one.key}: {given[0][1].value}"
                 key = "review-void-file" if one.named else "review-void"
-                by_hand = _make_item(made, *given[0], OriginKind.CONFIG_KEY, key, said, places[1:])
+                by_hand = _make_item(finding, *given[0], OriginKind.CONFIG_KEY, key, arguments, places[1:])
                 why = "edit-made-first-file" if one.named else "edit-made-first-at"
-                first = init_before_call(context, parameter, made, why, by=said["by"], places=_format_places(places))
+                first = init_before_call(context, parameter, finding, why, by=arguments["by"], places=_format_places(places))
                 item = first or by_hand
-                return [item] if len(given) == len(there) and not one.named else [made, item]
-    return [made]
+                return [item] if len(given) == len(there) and not one.named else [finding, item]
+    return [finding]
 
 
 def _make_item(
-    made: Finding, module: Tree, node: Node, kind: OriginKind, key: str, said: dict[str, str], places: Sequence[str] = ()
+    finding: Finding, module: Tree, node: Node, kind: OriginKind, key: str, arguments: dict[str, str], places: Sequence[str] = ()
 ) -> Finding:
     """An item for review at the first place; the reason names the further ones."""
-    assert made.rule is not None
+    assert finding.rule is not None
     if places:
-        key, said = f"{key}-also", {**said, "places": _format_places(places)}
-    return replace(made.review(made.rule, Reason.of(key, **said)), at=(Value(module, node, kind),))
+        key, arguments = f"{key}-also", {**arguments, "places": _format_places(places)}
+    return replace(finding.review(finding.rule, Reason.of(key, **arguments)), at=(Value(module, node, kind),))
 
 
 def _format_places(places: Sequence[str]) -> str:

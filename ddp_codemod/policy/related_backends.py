@@ -24,11 +24,11 @@ class BackendStatus(Struct, frozen=True):
 
     def explain_objection(self, context: Context, text: str, wanted: str | None) -> Reason | None:
         """Why a review is needed of a string that would stay, or become what it is."""
-        said = {"value": text, "platform": context.platform.id}
+        arguments = {"value": text, "platform": context.platform.id}
         if wanted is not None and wanted == text.lower():
-            return Reason.of("review-namesake", packages=", ".join(sorted(self.packages)), **said)
+            return Reason.of("review-namesake", packages=", ".join(sorted(self.packages)), **arguments)
         if wanted is None and self.doubt is not None:
-            return Reason.of("review-doubt", why=self.doubt.text, why_zh=self.doubt.text_zh or self.doubt.text, **said)
+            return Reason.of("review-doubt", why=self.doubt.text, why_zh=self.doubt.text_zh or self.doubt.text, **arguments)
         return None
 
 

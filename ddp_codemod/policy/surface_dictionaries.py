@@ -37,8 +37,8 @@ def find_surface_dictionaries(context: Context, finder: Finder, writable: Callab
                     surface = finder.surface(text) if text.split(".")[0] in modules else None
                     for parameter in surface.parameters if surface is not None else ():
                         if parameter.role == "backend" and not _is_backend_right(context, parameter, entries, TARGETS[target]):
-                            said = {"name": text, "parameter": parameter.name, "platform": platform.id}
-                            reason = Reason.of("advise-named-in-text", wanted=platform.backend.wanted, **said)
+                            arguments = {"name": text, "parameter": parameter.name, "platform": platform.id}
+                            reason = Reason.of("advise-named-in-text", wanted=platform.backend.wanted, **arguments)
                             yield Advisory(name, module.line(entries[target]), NAMED_IN_TEXT, reason)
 
 

@@ -58,9 +58,9 @@ def _find_replacements(context: Context, module: Module, body: list[ast.stmt]) -
     if key not in module.cache:
         words = {word for idioms in context.rules.idioms for word in idioms.replacing}
         module.cache[key] = [
-            (number, made.value)
-            for number, made in enumerate(body)
-            if isinstance(made, ast.Expr) and isinstance(made.value, ast.Call) and last_name(made.value.func) in words
+            (number, result.value)
+            for number, result in enumerate(body)
+            if isinstance(result, ast.Expr) and isinstance(result.value, ast.Call) and last_name(result.value.func) in words
         ]
     return module.cache[key]  # type: ignore[return-value]
 

@@ -31,8 +31,8 @@ def _add_url(source: Value, name: str, url: str) -> Change | None:
     module, around = source.module, source.module.parents.get(source.node)
     if isinstance(around, ast.keyword):
         call = module.parents[around]
-        made = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "dict"
-        if isinstance(call, ast.Call) and made and all(keyword.arg not in (name, None) for keyword in call.keywords):
+        result = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "dict"
+        if isinstance(call, ast.Call) and result and all(keyword.arg not in (name, None) for keyword in call.keywords):
             return NewKeyword(module, call, name, f'"{url}"')
     elif isinstance(around, ast.Dict) and source.node in around.values:
         if all(isinstance(key, ast.Constant) and key.value != name for key in around.keys):

@@ -116,7 +116,7 @@ class Versions(Struct):
             return [*extras, Stated(package, "", extras[0].origin)]  # without the extra it may be any
         found = _merge_statements(always)
         both = (_merge_statements([base, extra]) for extra in extras for base in found)
-        return [*found, *(one for made in both if len(made) == 1 for one in made)]
+        return [*found, *(one for result in both if len(result) == 1 for one in result)]
 
     def platform(self, platform: Platform) -> Platform:
         """The platform as it is at the project's versions."""
@@ -199,10 +199,10 @@ class Versions(Struct):
 
     def _parse_file(self, path: Path, reader: Callable[[Source], Iterable[Requirement]]) -> list[Statement]:
         wanted = {name for package in self.packages.values() for name in package.names}
-        made = read_text(path, self.root)
-        if not isinstance(made, Source) or not any(name in made.text.lower() for name in wanted):
+        result = read_text(path, self.root)
+        if not isinstance(result, Source) or not any(name in result.text.lower() for name in wanted):
             return []
-        found = (Statement(made, one) for one in reader(made) if one.package in wanted)
+        found = (Statement(result, one) for one in reader(result) if one.package in wanted)
         return list(islice(found, _MOST))
 
 

@@ -29,9 +29,9 @@ def condense_section(view: View, section: Section, level: int) -> Listed:
         return Listed([], len(_find_places(section.found)))
     if level == WHOLE:
         section = replace(section, found=tuple(_shorten_places(view, one) for one in section.found))
-        made = text.format_body(view, section, NAMED, 0, "screen-rest")
-        left = made.left + sum(max(len(one.also) - NAMED, 0) for one in section.found)
-        return Listed(text.format_titled(view, section, made.lines), left)
+        listing = text.format_body(view, section, NAMED, 0, "screen-rest")
+        left = listing.left + sum(max(len(one.also) - NAMED, 0) for one in section.found)
+        return Listed(text.format_titled(view, section, listing.lines), left)
     kinds = _group_by_kind(section.found, level)
     if level == COUNT:
         return _condense_to_counts(view, section, kinds)
@@ -39,9 +39,9 @@ def condense_section(view: View, section: Section, level: int) -> Listed:
     left = 0
     shown = len(kinds) if len(kinds) == _KINDS[level] + 1 else _KINDS[level]
     for found in kinds[:shown]:
-        made = _format_kind(view, found, len(kinds) > 1, level)
-        lines += made.lines
-        left += made.left
+        listing = _format_kind(view, found, len(kinds) > 1, level)
+        lines += listing.lines
+        left += listing.left
     if rest := kinds[shown:]:
         lines += view.folded(_format_others(view, rest), 2, 4)
         left += sum(len(_find_places(found)) for found in rest)
@@ -59,8 +59,8 @@ def _condense_to_counts(view: View, section: Section, kinds: list[list[Finding]]
         told = [view.say("screen-number", kind=_label_of(found[0]), n=len(found)) for found in kinds[:shown]]
         told += [_format_others(view, rest)] if (rest := kinds[shown:]) else []
         first = view.at(*_find_places(kinds[0])[0]) if _find_places(kinds[0]) else ""
-        said = view.say("screen-counted", heading=heading, kinds=view.say("list-comma").join(told), place=first)
-        named = Listed(view.folded(said, 0, 2), len(_find_places(section.found)) - bool(first))
+        message = view.say("screen-counted", heading=heading, kinds=view.say("list-comma").join(told), place=first)
+        named = Listed(view.folded(message, 0, 2), len(_find_places(section.found)) - bool(first))
     else:
         named = _name_places(view, "screen-heading", section.found, 0, 1, heading=heading)
     return Listed([view.ink(line, *section.styles) for line in named.lines], named.left, True)

@@ -21,12 +21,12 @@ _ALONG: dict[Meaning | None, str] = {  # said of what goes along
 _GLANCE = 40  # characters of two values that are read at a glance
 
 
-def summarize_changes(view: View, made: Sequence[Edit]) -> str:
+def summarize_changes(view: View, edits: Sequence[Edit]) -> str:
     """The kinds of change, the most frequent first, each with its number where there are several; their numbers add up to all."""
-    leads = [edit for edit in leading_edits(made, view.survey) if not is_companion(edit)]
+    leads = [edit for edit in leading_edits(edits, view.survey) if not is_companion(edit)]
     counts = Counter(kind_of(view, edit) for edit in leads)
     chosen = {id(edit) for edit in leads}
-    beside = Counter(_ALONG.get(edit.reason.means, "change-beside") for edit in made if id(edit) not in chosen)
+    beside = Counter(_ALONG.get(edit.reason.means, "change-beside") for edit in edits if id(edit) not in chosen)
     if not counts:
         return ""
     if len(counts) == 1 and not beside:

@@ -15,16 +15,18 @@ LISTED = 30
 TRAILER = "Ddp-Codemod-Command"
 
 
-def format_commit_message(survey: Survey, rules: Rules, made: Sequence[Edit], command: str, lang: str) -> str:
+def format_commit_message(survey: Survey, rules: Rules, edits: Sequence[Edit], command: str, lang: str) -> str:
     """Subject, what and why for each rule, where, and a trailer with the command that makes the same changes again."""
     platform = rules.platforms[survey.platform]
     lines = [text("message-subject", lang, platform=survey.platform), "", *_wrap_paragraph(in_language(platform, "title", lang))]
-    for ident in dict.fromkeys(edit.rule for edit in made):
+    for ident in dict.fromkeys(edit.rule for edit in edits):
         fix = rules.rule(ident)
         assert fix is not None
         lines += ["", *_wrap_paragraph(f"{ident}: {in_language(fix, 'title', lang)}")]
         places = list(
-            dict.fromkeys(f"{edit.name}:{_find_line(survey, edit)}" for edit in leading_edits(made, survey) if edit.rule == ident)
+            dict.fromkeys(
+                f"{edit.name}:{_find_line(survey, edit)}" for edit in leading_edits(edits, survey) if edit.rule == ident
+            )
         )
         lines += [f"- {join_lines(place)}" for place in places[:LISTED]]
         if len(places) > LISTED:
@@ -33,9 +35,9 @@ def format_commit_message(survey: Survey, rules: Rules, made: Sequence[Edit], co
     return "\n".join([*lines, "", f"{TRAILER}: {join_lines(command)}", ""])
 
 
-def join_lines(said: str) -> str:
+def join_lines(message: str) -> str:
     """Text in which nothing begins a new line."""
-    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in said)
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in message)
 
 
 def _wrap_paragraph(paragraph: str) -> list[str]:

@@ -27,9 +27,9 @@ def launched(view: View, edits: Iterable[Edit]) -> dict[str, list[str]]:
     """The places where the edits take the number of processes from a launcher's variable, by that variable."""
     about, found = view.survey.devices, dict[str, list[str]]()
     known = about.launched if about is not None else {}
-    made = {(edit.rule, edit.name) for edit in edits if edit.rule in known}
-    for site in view.survey.decisions if made else ():
-        if site.action is Action.EDIT and site.rule is not None and (site.rule, site.place.name) in made:
+    result = {(edit.rule, edit.name) for edit in edits if edit.rule in known}
+    for site in view.survey.decisions if result else ():
+        if site.action is Action.EDIT and site.rule is not None and (site.rule, site.place.name) in result:
             found.setdefault(known[site.rule], []).append(view.where(site.place))
     return found
 

@@ -50,10 +50,10 @@ def format_device_uses(
     shown = len(ordered) if view.verbose or len(ordered) == most + 1 else most
     names = {"old": about.old, "new": about.new} if about is not None else {}
     key = "summary-devices" if about is not None and about.new else "summary-no-device"
-    said = view.say(key, n=sum(counts.values()), parts=parts, platform=view.survey.platform, **names)
+    text = view.say(key, n=sum(counts.values()), parts=parts, platform=view.survey.platform, **names)
     if not ordered or not shown:
-        return view.folded(said.rstrip(":："), 0, 2)
-    lines = view.folded(said, 0, 2)
+        return view.folded(text.rstrip(":："), 0, 2)
+    lines = view.folded(text, 0, 2)
     for rule, n in ordered[:shown]:
         title = title_of(view, rule)
         kind = f"{title} ({rule})" if title else rule
@@ -64,6 +64,6 @@ def format_device_uses(
     return lines
 
 
-def _format_row(view: View, n: int, said: str) -> list[str]:
+def _format_row(view: View, n: int, text: str) -> list[str]:
     """A number, set to the right, and what it counts."""
-    return view.folded(f"{n}  {said}", _WIDE - len(str(n)), _WIDE + 2)
+    return view.folded(f"{n}  {text}", _WIDE - len(str(n)), _WIDE + 2)

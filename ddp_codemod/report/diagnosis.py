@@ -112,8 +112,8 @@ def explain_cause(diagnosis: Diagnosis, lang: str) -> str:
     signature = diagnosis.signature
     if signature is not None:
         return text(f"diagnose-why-{signature.confidence}", lang, cause=in_language(signature, "cause", lang))
-    said = _find_cause(diagnosis, lang)
-    return said if diagnosis.outside is None else text("diagnose-outside", lang, cause=said)
+    message = _find_cause(diagnosis, lang)
+    return message if diagnosis.outside is None else text("diagnose-outside", lang, cause=message)
 
 
 def _find_cause(diagnosis: Diagnosis, lang: str) -> str:
@@ -125,9 +125,9 @@ def _find_cause(diagnosis: Diagnosis, lang: str) -> str:
 
 def _format_evidence(diagnosis: Diagnosis, name: str, lang: str) -> list[str]:
     first = diagnosis.first
-    said = text("diagnose-times", lang, n=first.count) if first.count > 1 else ""
+    message = text("diagnose-times", lang, n=first.count) if first.count > 1 else ""
     ranks = text("diagnose-ranks", lang, n=len(first.ranks), ranks=", ".join(first.ranks)) if first.ranks else ""
-    more = ", ".join(part for part in (ranks, said) if part)
+    more = ", ".join(part for part in (ranks, message) if part)
     return [f"  {_format_place(diagnosis, name)}" + (f"  ({more})" if more else ""), f"      {first.text}"]
 
 
@@ -138,14 +138,14 @@ def _format_place(diagnosis: Diagnosis, name: str) -> str:
 def _format_cures(diagnosis: Diagnosis, lang: str, ink: Ink, command: Command) -> list[str]:
     block: list[str] = []
     for number, cure in enumerate(diagnosis.cures, 1):
-        said = in_language(cure, "text", lang)
+        message = in_language(cure, "text", lang)
         mark = f"  {number}. "
-        first, *rest = wrap_text(said, WIDTH) if said else [""]
+        first, *rest = wrap_text(message, WIDTH) if message else [""]
         line = command(cure)
-        if said:
+        if message:
             block += [mark + first, *(" " * len(mark) + more for more in rest)]
         if line:
-            block.append((" " * len(mark) if said else mark) + ink(line, "bold", "green"))
+            block.append((" " * len(mark) if message else mark) + ink(line, "bold", "green"))
     return block
 
 

@@ -75,7 +75,7 @@ def _build_blocks(view: View, found: Iterable[Finding]) -> list[_Block]:
     kinds: dict[tuple[str, str], list[Finding]] = {}
     for one in found:
         kinds.setdefault((one.head, one.reason.key), []).append(one)
-    made: list[_Block] = []
+    result: list[_Block] = []
     for (head, _), alike in kinds.items():
         same: dict[str, list[Finding]] = {}
         for one in alike:
@@ -85,13 +85,13 @@ def _build_blocks(view: View, found: Iterable[Finding]) -> list[_Block]:
         merged = _Block("", [])
         for text, found in same.items():
             if common is None or len(found) > 1:
-                made.append(_Block(_add_heading(head, text), [(one, one.here) for one in found]))
+                result.append(_Block(_add_heading(head, text), [(one, one.here) for one in found]))
                 continue
             if not merged.places:
                 merged.said = _add_heading(head, _join_common_clauses(_CLAUSE.split(text), common))
-                made.append(merged)
+                result.append(merged)
             merged.places.append((found[0], (*_find_own_clauses(_CLAUSE.split(text), common), *found[0].here)))
-    return made
+    return result
 
 
 def _format_reason_once(view: View, block: _Block, told: list[str]) -> str:
@@ -116,8 +116,8 @@ def _split_common_lines(places: list[tuple[Finding, tuple[str, ...]]]) -> tuple[
     return alike, [(one, tuple(line for line in here if line not in alike)) for one, here in places]
 
 
-def _add_heading(head: str, said: str) -> str:
-    return f"{head}: {said}" if head else said
+def _add_heading(head: str, text: str) -> str:
+    return f"{head}: {text}" if head else text
 
 
 def _find_common_clauses(texts: Sequence[str]) -> frozenset[int] | None:

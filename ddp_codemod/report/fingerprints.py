@@ -34,7 +34,7 @@ def fingerprint_findings(survey: Survey) -> list[FingerprintedFinding]:
 
     seen: Counter[bytes] = Counter()
     texts: dict[tuple[str, str, int], Any] = {}  # thousands of findings may be on one line that is long
-    made: list[FingerprintedFinding] = []
+    result: list[FingerprintedFinding] = []
     for rule, name, line, reason, item in sorted(_find_all(survey), key=lambda one: (one[1], one[2], one[0])):
         where = (rule, name, line) if line else (rule, reason.key, 0)
         if (begun := texts.get(where)) is None or not line:
@@ -45,8 +45,8 @@ def fingerprint_findings(survey: Survey) -> list[FingerprintedFinding]:
         made_of.update(str(seen[begun.digest()]).encode())
         mark = made_of.hexdigest()[:32]
         sure = item.applicability if isinstance(item, Edit) else Applicability.MANUAL
-        made.append(FingerprintedFinding(rule, name, line, reason, item, mark, sure))
-    return made
+        result.append(FingerprintedFinding(rule, name, line, reason, item, mark, sure))
+    return result
 
 
 def _find_all(survey: Survey) -> Iterator[tuple[str, str, int, Reason, Edit | Decision | Unaccounted | Advisory]]:

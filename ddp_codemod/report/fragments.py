@@ -56,7 +56,7 @@ def file_fragments(source: Source, found: Sequence[Block], after: bytes, blob: B
     kept: dict[int, Any] = {}
     states = _find_open_strings(source)
     headings: dict[int, str] = {}
-    made = []
+    result = []
     for block in found:
         first, count = block.line - 1, block.lines
         rows = [*range(max(first - CONTEXT, 0), first), *range(first + count, min(first + count + CONTEXT, len(old)))]
@@ -66,7 +66,7 @@ def file_fragments(source: Source, found: Sequence[Block], after: bytes, blob: B
                 headings[row] = base64.b64encode(said).decode("ascii")
         variants = {str(mask): _make_variant(lines, block, chosen) for mask, chosen in _combine_edits(block)}
         state = states.get(max(first - CONTEXT, 0) + 1, "")
-        made.append({"at": first + 1, "n": count, "all": 2 ** len(block.edits) - 1, "variants": variants, "state": state})
+        result.append({"at": first + 1, "n": count, "all": 2 ** len(block.edits) - 1, "variants": variants, "state": state})
     return {
         "name": raw_name(source.name).decode("utf-8", "replace"),
         **_make_header(source, blob, stored, blob.stored(after)),
@@ -75,7 +75,7 @@ def file_fragments(source: Source, found: Sequence[Block], after: bytes, blob: B
         "raw": not lines.plain,
         "lines": kept,
         "headings": headings,
-        "blocks": made,
+        "blocks": result,
     }
 
 
@@ -107,20 +107,20 @@ def _make_variant(lines: _Lines, block: Block, chosen: Sequence[Edit]) -> list[l
     gone, put = find_changed_lines(old, new)
     settle_runs(old, gone, new, put)
     settle_runs(new, put, old, gone)
-    made: list[list[Any]] = []
+    result: list[list[Any]] = []
     at = new_at = 0
     while at < len(old) or new_at < len(new):
         if at < len(old) and gone[at]:
-            made.append(["-", lines.entry(old[at])])
+            result.append(["-", lines.entry(old[at])])
             at += 1
         elif new_at < len(new) and put[new_at]:
             ended = new[new_at].endswith(b"\n")
-            made.append(["+", lines.entry(new[new_at]), *([] if ended else [1])])
+            result.append(["+", lines.entry(new[new_at]), *([] if ended else [1])])
             new_at += 1
         else:
-            made.append([" ", lines.entry(old[at])])
+            result.append([" ", lines.entry(old[at])])
             at, new_at = at + 1, new_at + 1
-    return made
+    return result
 
 
 def _find_open_strings(source: Source) -> Mapping[int, str]:

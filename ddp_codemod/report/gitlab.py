@@ -17,22 +17,22 @@ def dumps(scope: Scope, failed: Iterable[Edit] = (), unmade: Iterable[Skipped] =
     entries = [_encode_entry(scope, one) for one in fingerprint_findings(scope.survey)]
     for skipped in (*scope.survey.skipped, *unmade):
         if skipped.candidate:
-            said = render(skipped.reason, scope.lang)
+            text = render(skipped.reason, scope.lang)
             entries.append(
-                _encode_finding(scope.path(skipped.name), 1, "not-handled", said, f"not-handled {skipped.name}", "major")
+                _encode_finding(scope.path(skipped.name), 1, "not-handled", text, f"not-handled {skipped.name}", "major")
             )
     return (json.dumps(entries, indent=1) + "\n").encode("ascii")
 
 
 def _encode_entry(scope: Scope, one: FingerprintedFinding) -> dict[str, object]:
     severity = "major" if scope.counts(one.sure) else "info" if one.sure is not Applicability.MANUAL else "minor"
-    said = render(one.reason, scope.lang)
-    return _encode_finding(scope.path(one.name), max(one.line, 1), one.rule, said, one.mark, severity)
+    text = render(one.reason, scope.lang)
+    return _encode_finding(scope.path(one.name), max(one.line, 1), one.rule, text, one.mark, severity)
 
 
-def _encode_finding(path: str, line: int, rule: str, said: str, mark: str, severity: str) -> dict[str, object]:
+def _encode_finding(path: str, line: int, rule: str, text: str, mark: str, severity: str) -> dict[str, object]:
     return {
-        "description": escape_controls(said),
+        "description": escape_controls(text),
         "check_name": rule,
         "fingerprint": mark,
         "severity": severity,

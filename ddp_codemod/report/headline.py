@@ -83,9 +83,9 @@ def report_broken_state(view: View, outcome: Outcome, left: Left, short: bool = 
     if not left.device or about is None or not about.new or outcome.done not in ("written", "shown"):
         return []
     words = {"n": left.device, "old": about.old, "new": about.new, "platform": view.survey.platform}
-    said = view.say("screen-half" if short else "summary-half", **words)
+    text = view.say("screen-half" if short else "summary-half", **words)
     command = "" if short else outcome.again("apply", "--unsafe")
-    head = [view.ink(one, "bold", "yellow") for one in view.folded(said, 0, 2)]
+    head = [view.ink(one, "bold", "yellow") for one in view.folded(text, 0, 2)]
     return [*head, f"  {view.ink(command, 'bold')}"] if command else head
 
 
@@ -115,9 +115,9 @@ def _launched(view: View, outcome: Outcome) -> list[str]:
 
 def _format_completion(view: View) -> str:
     """That nothing else is to be done, as far as that is known."""
-    made = (site for site in view.survey.decisions if site.action is Action.EDIT)
+    result = (site for site in view.survey.decisions if site.action is Action.EDIT)
     # a safe edit is at the call then, and takes whatever comes in
-    if open_ := sum(UNKNOWN in site.resolves_to and site.applicability is Applicability.UNSAFE for site in made):
+    if open_ := sum(UNKNOWN in site.resolves_to and site.applicability is Applicability.UNSAFE for site in result):
         return view.say("summary-open", n=open_)
     notes = len(view.survey.advisories)
     key = "summary-complete-training" if view.survey.unreached else "summary-complete"  # what else uses the device stays as it is

@@ -44,8 +44,10 @@ def dumps(
 
 
 def _sort_entries(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    made = sorted(entries, key=_sort_key)
-    alike = [list(group) for _, group in groupby(made, _sort_key)]  # only what is at one place is told apart by all that it says
+    result = sorted(entries, key=_sort_key)
+    alike = [
+        list(group) for _, group in groupby(result, _sort_key)
+    ]  # only what is at one place is told apart by all that it says
     return [entry for group in alike for entry in (sorted(group, key=json.dumps) if len(group) > 1 else group)]
 
 

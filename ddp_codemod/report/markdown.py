@@ -18,19 +18,19 @@ _LINK = re.compile(r"(?i)(?<=[a-z])(:)(?=//)|(?<=\bwww)(\.)|(?<=\bmailto)(:)|(?<
 _ADDRESS = re.compile(r"https?://[\w./?=&%~:+,;#-]+", re.A)
 
 
-def format_pull_request(view: View, rules: Rules, made: Sequence[Edit], left: Sequence[Edit], command: str) -> str:
+def format_pull_request(view: View, rules: Rules, edits: Sequence[Edit], left: Sequence[Edit], command: str) -> str:
     """The text, for the edits that are made and those that are left."""
     survey, say = view.survey, view.say
     platform = rules.platforms[survey.platform]
-    fixes = [rule for ident in dict.fromkeys(edit.rule for edit in made) if (rule := rules.rule(ident))]
-    files = len({edit.name for edit in made})
+    fixes = [rule for ident in dict.fromkeys(edit.rule for edit in edits) if (rule := rules.rule(ident))]
+    files = len({edit.name for edit in edits})
     title = in_language(platform, "title", view.lang)
     lines = ["## " + say("md-what"), ""]
-    if not made:
+    if not edits:
         lines.append(say("summary-nothing", platform=survey.platform))
     else:
         lines += [
-            say("md-changes", edits=len(made), files=files, platform=escape_code(survey.platform), title=escape_prose(title)),
+            say("md-changes", edits=len(edits), files=files, platform=escape_code(survey.platform), title=escape_prose(title)),
             "",
         ]
         lines += [f"- {escape_code(fix.id)}: {escape_prose(in_language(fix, 'title', view.lang))}" for fix in fixes]
@@ -43,7 +43,7 @@ def format_pull_request(view: View, rules: Rules, made: Sequence[Edit], left: Se
             f"- <{source}>" if _ADDRESS.fullmatch(source) else f"- {escape_code(source)}"
             for source in dict.fromkeys((*platform.source, *(one for fix in fixes for one in fix.source)))
         ]
-        lines += ["", "## " + say("md-sites"), "", *_format_table(view, made)]
+        lines += ["", "## " + say("md-sites"), "", *_format_table(view, edits)]
     review = [decision for decision in survey.decisions if decision.action is Action.REVIEW]
     if review or left or survey.unaccounted:
         lines += ["", "## " + say("md-left"), ""]
@@ -61,7 +61,7 @@ def format_pull_request(view: View, rules: Rules, made: Sequence[Edit], left: Se
     notes = dict.fromkeys(escape_prose(view.reason(advisory.message)) for advisory in survey.advisories)
     if notes:
         lines += ["", "## " + say("md-notes"), "", *(f"- {note}" for note in notes)]
-    if made:
+    if edits:
         lines += ["", "## " + say("md-test"), ""]
         recipes = dict.fromkeys(rules.fixes[fix.id].recipe for fix in fixes if fix.id in rules.fixes)
         lines += [f"- [ ] {say('md-test-start')}", *(f"- [ ] {say(f'md-test-{recipe}')}" for recipe in recipes)]
@@ -69,12 +69,12 @@ def format_pull_request(view: View, rules: Rules, made: Sequence[Edit], left: Se
     return "\n".join([*lines, ""])
 
 
-def _format_table(view: View, made: Sequence[Edit]) -> list[str]:
+def _format_table(view: View, edits: Sequence[Edit]) -> list[str]:
     rows = [
         "| " + " | ".join(view.say(f"md-{column}") for column in ("place", "site", "gave", "becomes", "applicability")) + " |"
     ]
     rows.append("|---|---|---|---|---|")
-    for edit in leading_edits(made, view.survey):
+    for edit in leading_edits(edits, view.survey):
         found = sites_of_edit(edit, view.survey)
         where = escape_code(f"{edit.name}:{view.edit_line(edit)}")
         used = ", ".join(dict.fromkeys(_format_site(view, edit, site) for site in found)) or escape_code(edit.rule)
@@ -92,22 +92,22 @@ def _format_site(view: View, edit: Edit, site: Decision) -> str:
     return used if place == f"{edit.name}:{view.edit_line(edit)}" else f"{used} ({escape_code(place)})"
 
 
-def escape_code(said: str) -> str:
+def escape_code(text: str) -> str:
     """Code in a line of text or a cell of a table: whatever is in it stays text."""
-    flat = "".join(character if character.isprintable() else repr(character)[1:-1] for character in said)
+    flat = "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
     longest = max((len(run) for run in re.findall("`+", flat)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if flat.startswith(("`", " ")) or flat.endswith(("`", " ")) else ""
     return f"{fence}{pad}{flat}{pad}{fence}".replace("|", "\\|")
 
 
-def fence_code(said: str, language: str) -> list[str]:
+def fence_code(text: str, language: str) -> list[str]:
     """Lines of code."""
-    longest = max((len(run) for run in re.findall("`+", said)), default=0)
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(longest + 1, 3)
-    return [fence + language, escape_controls(said), fence]
+    return [fence + language, escape_controls(text), fence]
 
 
-def escape_prose(said: str) -> str:
+def escape_prose(text: str) -> str:
     """Text in which no character is markup, none acts on a terminal or on the order of letters, and no address is a link."""
-    return _LINK.sub(lambda found: "\\" + found[0], _MARKUP.sub(r"\\\1", escape_controls(one_line(said))))
+    return _LINK.sub(lambda found: "\\" + found[0], _MARKUP.sub(r"\\\1", escape_controls(one_line(text))))

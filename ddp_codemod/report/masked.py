@@ -62,8 +62,8 @@ class Masked:
 
     def code(self, text: str) -> str:
         """A stretch of a file, on one line."""
-        made = "".join(map(self._piece, _PIECE.finditer(text))).strip()
-        return made if len(made) <= LONGEST else made[:LONGEST] + "..."
+        result = "".join(map(self._piece, _PIECE.finditer(text))).strip()
+        return result if len(result) <= LONGEST else result[:LONGEST] + "..."
 
     def _piece(self, found: re.Match[str]) -> str:
         kind, text = found.lastgroup, found.group()

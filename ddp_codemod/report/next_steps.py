@@ -72,14 +72,14 @@ def _find_command_steps(view: View, outcome: Outcome, left: Left, short: bool) -
     if left.device and rest and vendor and about is not None:
         stays = view.say("steps-stays") if outcome.made else ""
         if short:
-            first, said = (
+            first, text = (
                 view.say("short-vendor", n=about.entries),
                 view.say("short-two-ways", n=left.device, old=about.old, new=about.new),
             )
         else:
             first = view.say("steps-vendor", n=about.entries, new=about.new)
-            said = view.say("steps-two-ways", n=left.device, old=about.old, new=about.new, stays=stays)
-        yield _Step(said, ((first, vendor), (view.say("steps-each"), rest)))
+            text = view.say("steps-two-ways", n=left.device, old=about.old, new=about.new, stays=stays)
+        yield _Step(text, ((first, vendor), (view.say("steps-each"), rest)))
         return
     if rest:
         kind = "device" if left.device else "unsafe"
@@ -109,17 +109,17 @@ def _find_manual_steps(view: View, outcome: Outcome, key: str, heading: str, pla
     if not where:
         return
     if len(where) == 1:
-        said = view.say(f"{key}-one")
+        text = view.say(f"{key}-one")
     elif len(where) <= FEW_PLACES:
-        said = view.say(key, where=view.say("list-comma").join(where), n=len(where))
+        text = view.say(key, where=view.say("list-comma").join(where), n=len(where))
     elif (
         outcome.done == "scanned" and heading == "left-review"
     ):  # every site was printed with what becomes of it, and none is listed
-        said = view.say("steps-decide-scanned", n=len(places), heading=view.say("action-review"))
+        text = view.say("steps-decide-scanned", n=len(places), heading=view.say("action-review"))
     else:
-        said = view.say(f"{key}-many", n=len(places), heading=_strip_number(view.say(heading, n=len(places))))
+        text = view.say(f"{key}-many", n=len(places), heading=_strip_number(view.say(heading, n=len(places))))
     command = outcome.again("explain", where[0])
-    yield _Step(said, (("", command),) if command else ())
+    yield _Step(text, (("", command),) if command else ())
 
 
 def _strip_number(heading: str) -> str:

@@ -55,10 +55,10 @@ def head(view: View, found: Overlay) -> str:
 
 
 def _format_group(view: View, one: GroupComparison, found: Overlay, command: str) -> Iterator[str]:
-    made, platform = one.made, found.platform
-    where = _format_place(view, made.stack) if made.stack else view.say("overlay-no-place")
-    said = view.say("overlay-group", where=where, said=sentence(view, one, platform), n=len(made.ranks))
-    yield from _color_block(view, view.folded(said, 2, 6), one.seen)
+    result, platform = one.made, found.platform
+    where = _format_place(view, result.stack) if result.stack else view.say("overlay-no-place")
+    text = view.say("overlay-group", where=where, said=sentence(view, one, platform), n=len(result.ranks))
+    yield from _color_block(view, view.folded(text, 2, 6), one.seen)
     for told in details(view, one, platform, command):
         yield from view.folded(told, 6, 8)
     if one.bug:
@@ -67,25 +67,25 @@ def _format_group(view: View, one: GroupComparison, found: Overlay, command: str
 
 def sentence(view: View, one: GroupComparison, platform: str) -> str:
     """What a group got, and whether reading had it."""
-    made = one.made
-    value = view.say("overlay-no-backend") if made.backend is None else f'"{made.backend}"'
+    result = one.made
+    value = view.say("overlay-no-backend") if result.backend is None else f'"{result.backend}"'
     read = view.say("list-comma").join(_format_predicted(view, one.predicted)) or view.say("gives-unknown")
-    words = {"call": made.call, "value": value, "read": read, "caller": made.caller or "", "machine": one.machine}
-    key = "text" if one.seen is GroupMatch.PLACE and (made.caller or "").startswith("<") else one.seen.value
-    key = "library" if key == GroupMatch.PLACE.value and made.caller is not None else key
+    words = {"call": result.call, "value": value, "read": read, "caller": result.caller or "", "machine": one.machine}
+    key = "text" if one.seen is GroupMatch.PLACE and (result.caller or "").startswith("<") else one.seen.value
+    key = "library" if key == GroupMatch.PLACE.value and result.caller is not None else key
     key = "unreachable" if one.seen is GroupMatch.VALUE and _is_only_unreached(one) else key
     return view.say(f"overlay-{key}", platform=platform, **words)
 
 
 def details(view: View, one: GroupComparison, platform: str, command: str) -> Iterator[str]:
     """Where its call site is, if elsewhere, and what to do."""
-    made = one.made
+    result = one.made
     if len(one.settings) > 1:
         yield view.say("overlay-settings", n=len(one.settings), where=view.where(one.settings[0].call))
-    elif one.site is not None and _find_line(view, one.site) not in [(frame.path, frame.line) for frame in made.stack[:1]]:
+    elif one.site is not None and _find_line(view, one.site) not in [(frame.path, frame.line) for frame in result.stack[:1]]:
         yield view.say("overlay-site", where=view.where(one.site.call), name=view.site(one.site))
     if one.fails:
-        failing = view.say("overlay-default", platform=platform) if made.backend is None else f'"{made.backend}"'
+        failing = view.say("overlay-default", platform=platform) if result.backend is None else f'"{result.backend}"'
         key = "overlay-fails-mend" if _has_edit(one) else "overlay-fails"
         yield view.say(key, value=failing, platform=platform, command=command)
     if one.bug:
@@ -173,18 +173,18 @@ def encode_run(view: View, found: Overlay | None, ran: Ran) -> dict[str, Any]:
 
 
 def _encode_group(view: View, one: GroupComparison, found: Overlay) -> dict[str, Any]:
-    made = one.made
+    result = one.made
     return {
-        "call": made.call,
-        "backend": made.backend,
-        "via": list(made.through),
-        "ranks": list(made.ranks),
-        "stack": _encode_stack(made.stack),
-        "span": list(made.span) if made.span else None,
-        "passed": {"positional": made.passed[0], "keywords": list(made.passed[1])},
-        "library_parameters": [{"parameter": name, "position": position} for name, position in made.taken],
-        "string_line": made.text_line or None,
-        "set_at_launch": made.typed,
+        "call": result.call,
+        "backend": result.backend,
+        "via": list(result.through),
+        "ranks": list(result.ranks),
+        "stack": _encode_stack(result.stack),
+        "span": list(result.span) if result.span else None,
+        "passed": {"positional": result.passed[0], "keywords": list(result.passed[1])},
+        "library_parameters": [{"parameter": name, "position": position} for name, position in result.taken],
+        "string_line": result.text_line or None,
+        "set_at_launch": result.typed,
         "verdict": one.seen.value,
         "site": _encode_site(view, one.site) if one.site and len(one.settings) < 2 else None,
         "predicted": list(one.predicted),

@@ -45,14 +45,14 @@ def make_proposals(survey: Survey, failed: Iterable[Edit] = ()) -> list[Proposal
 
 def _make_proposal(survey: Survey, unit: Unit, broken: bool) -> Proposal:
     sites = tuple(sites_of_edits((unit.lead, *unit.edits), survey))
-    made: list[Block] = []
+    result: list[Block] = []
     if not broken and unit.applicability.value != "manual":
         try:
             for name in unit.names:
-                made += build_blocks(survey.sources[name], (edit for edit in unit.edits if edit.name == name))
+                result += build_blocks(survey.sources[name], (edit for edit in unit.edits if edit.name == name))
         except SpliceError:
-            made = []
-    return Proposal(unit, sites, tuple(made), _find_place(unit.lead, sites))
+            result = []
+    return Proposal(unit, sites, tuple(result), _find_place(unit.lead, sites))
 
 
 def shrink_replacement(block: Block) -> Replacement:

@@ -20,10 +20,10 @@ def dumps(scope: Scope, failed: Iterable[Edit] = (), unmade: Iterable[Skipped] =
     """The document as bytes, ASCII only."""
     survey = scope.survey
     found: list[dict[str, Any]] = []
-    made = make_proposals(survey, failed)
-    counting = [proposal for proposal in made if scope.counts(proposal.unit.applicability)]
+    result = make_proposals(survey, failed)
+    counting = [proposal for proposal in result if scope.counts(proposal.unit.applicability)]
     found += _encode_proposals(scope, counting, "WARNING")
-    found += _encode_proposals(scope, [proposal for proposal in made if not scope.counts(proposal.unit.applicability)], "INFO")
+    found += _encode_proposals(scope, [proposal for proposal in result if not scope.counts(proposal.unit.applicability)], "INFO")
     for decision in survey.decisions:
         if decision.action is Action.REVIEW:
             message = render(decision.reason, scope.lang)

@@ -44,10 +44,10 @@ def format_unit(view: View, shown: Unit, total: int, changes: Sequence[FileChang
 
 def format_closing(view: View, outcome: Outcome, undecided: int, total: int) -> list[str]:
     """What became of a review, and what to type next."""
-    made = outcome.made
+    result = outcome.made
     block = []
-    if made:
-        counts = {"edits": len(made), "files": len({edit.name for edit in made}), "platform": view.survey.platform}
+    if result:
+        counts = {"edits": len(result), "files": len({edit.name for edit in result}), "platform": view.survey.platform}
         block.append(view.ink(view.say("summary-written", **counts), "bold"))
     else:
         block.append(view.ink(view.say("review-nothing" if total else "summary-nothing", platform=view.survey.platform), "bold"))
@@ -58,7 +58,7 @@ def format_closing(view: View, outcome: Outcome, undecided: int, total: int) -> 
     block += text.format_manual(view, [edit for edit in view.survey.edits if edit.applicability is Applicability.MANUAL])
     block += text.format_advisories(view, view.survey.advisories)
     block += text.format_skipped(view, (*view.survey.skipped, *outcome.failed))
-    if made:
+    if result:
         block += ["", *format_commands(view, [(view.say("next-undo"), outcome.again("undo"))])]
     return block
 

@@ -127,8 +127,11 @@ def _encode_proposal(scope: Scope, proposal: Proposal, starts: Starts) -> dict[s
 def _encode_fix(scope: Scope, proposal: Proposal) -> dict[str, Any]:
     changes: dict[str, list[dict[str, Any]]] = {}
     for block in proposal.blocks:
-        made = shrink_replacement(block)
-        entry = {"deletedRegion": _encode_region(block.source.file, made.start, made.end), "insertedContent": {"text": made.text}}
+        replacement = shrink_replacement(block)
+        entry = {
+            "deletedRegion": _encode_region(block.source.file, replacement.start, replacement.end),
+            "insertedContent": {"text": replacement.text},
+        }
         changes.setdefault(block.source.name, []).append(entry)
     files = [{"artifactLocation": _encode_artifact(scope, name), "replacements": entries} for name, entries in changes.items()]
     return {"description": {"text": text("sarif-fix", scope.lang, platform=scope.survey.platform)}, "artifactChanges": files}

@@ -59,7 +59,7 @@ def format_screen(view: View, outcome: Outcome, room: int = SCREEN, listed: bool
     at = {part.name: cache(part.at) for part in parts}
 
     def lines(levels: Mapping[str, int]) -> list[str]:
-        chosen = {name: made(levels[name]) for name, made in at.items()}
+        chosen = {name: result(levels[name]) for name, result in at.items()}
         close = [name in ("top", "cost") or levels[name] >= COUNT for name in chosen]
         told = _format_omissions(view, outcome, left, chosen)
         return _join_parts([*(one.lines for one in chosen.values()), told], [*close, False])
@@ -191,8 +191,8 @@ def _format_start_commands(view: View, outcome: Outcome) -> list[str]:
 
 def _start(view: View, key: str, start: Start, command: str) -> list[str]:
     folder = view.path(start.folder or ".")
-    said = view.say(key) if folder == "." else view.say(f"{key}-in", folder=folder)
-    return format_commands(view, [(said, command)], WIDE)
+    message = view.say(key) if folder == "." else view.say(f"{key}-in", folder=folder)
+    return format_commands(view, [(message, command)], WIDE)
 
 
 def _format_exclusions(view: View, outcome: Outcome, level: int) -> list[str]:
@@ -216,16 +216,18 @@ def _format_devices(view: View, outcome: Outcome, level: int) -> Listed:
         if is_device_rule(edit.rule) and edit.applicability is Applicability.UNSAFE:
             where.setdefault(edit.rule, []).append((edit.name, view.edit_line(edit)))
     found = {rule: list(dict.fromkeys(at)) for rule, at in where.items()}
-    said: dict[str, str] = {}
+    arguments: dict[str, str] = {}
     left = sum(map(len, found.values()))
     for rule, _ in ordered_kinds(view, outcome)[: _ROWS[level]] if level == WHOLE and not view.verbose else ():
         if rule in found:
             named = list_places(view, found[rule])
-            said[rule] = named.lines[0]
+            arguments[rule] = named.lines[0]
             left -= len(found[rule]) - named.left
     if level == len(_ROWS) - 1:
         return Listed([], left)
-    lines = format_device_uses(view, outcome, outcome.again("check", "--verbose") if view.verbose else "", _ROWS[level], said)
+    lines = format_device_uses(
+        view, outcome, outcome.again("check", "--verbose") if view.verbose else "", _ROWS[level], arguments
+    )
     return Listed(lines, left)
 
 
@@ -240,5 +242,5 @@ def _format_omissions(view: View, outcome: Outcome, left: Left, chosen: Mapping[
     if not n and not cut:
         written = any(one.cut or one.left for one in chosen.values()) and not chosen["more"].lines
         return format_commands(view, list_references(view, outcome, left)[:1]) if written else []
-    said = view.say("screen-out" if n and cut else "screen-out-places" if n else "screen-out-reasons", n=n)
-    return format_commands(view, [(said, outcome.again("check", "-v"))], WIDE)
+    message = view.say("screen-out" if n and cut else "screen-out-places" if n else "screen-out-reasons", n=n)
+    return format_commands(view, [(message, outcome.again("check", "-v"))], WIDE)

@@ -43,13 +43,13 @@ def list_sections(view: View, outcome: Outcome) -> list[Section]:
     ]
 
 
-def changes_section(view: View, made: Sequence[Edit], sure: bool) -> Section:
+def changes_section(view: View, edits: Sequence[Edit], sure: bool) -> Section:
     """Edits: those made for a site first, then what goes along with them; with ``sure`` each says how sure it is."""
-    leads = [edit for edit in leading_edits(made, view.survey) if not is_companion(edit)]
+    leads = [edit for edit in leading_edits(edits, view.survey) if not is_companion(edit)]
     chosen = {id(edit) for edit in leads}
-    beside = tuple(_make_edit_finding(view, edit, sure) for edit in made if id(edit) not in chosen)
+    beside = tuple(_make_edit_finding(view, edit, sure) for edit in edits if id(edit) not in chosen)
     found = tuple(_make_edit_finding(view, edit, sure) for edit in leads)
-    return Section("left-changed", len(made), found or beside, beside if found else ())
+    return Section("left-changed", len(edits), found or beside, beside if found else ())
 
 
 def kept_section(view: View, decisions: Sequence[Decision]) -> Section:

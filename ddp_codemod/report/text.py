@@ -56,9 +56,9 @@ def format_body(view: View, section: Section, shown: int = SHOWN, spare: int = 1
     return Listed(lines, placed.left + beside.left)
 
 
-def format_edits(view: View, made: Sequence[Edit], shown: int = SHOWN, sure: bool = False) -> list[str]:
+def format_edits(view: View, edits: Sequence[Edit], shown: int = SHOWN, sure: bool = False) -> list[str]:
     """Edits under their reasons: those made for a site first, then what goes along with them."""
-    return format_body(view, sections.changes_section(view, made, sure), shown).lines
+    return format_body(view, sections.changes_section(view, edits, sure), shown).lines
 
 
 def format_reviews(view: View, decisions: Sequence[Decision]) -> list[str]:

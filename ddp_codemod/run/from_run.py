@@ -48,12 +48,12 @@ def add_recorded_fixes(
 ) -> list[Finding]:
     """The findings, with what fixes the groups of a run; ``asking`` are the rules that change backends."""
     found = [*findings]
-    for made in recorded if asking else ():
-        wanted = _find_wanted_backend(context, made)
-        module = _find_module(context, made)
+    for result in recorded if asking else ():
+        wanted = _find_wanted_backend(context, result)
+        module = _find_module(context, result)
         if wanted is None or module is None or not limits.admits(module.name):
             continue
-        mended = _make_fix(context, limits, found, made, module, wanted, asking[0])
+        mended = _make_fix(context, limits, found, result, module, wanted, asking[0])
         if mended is not None:
             old, new = mended
             if (kept := limits.filter_finding(new)) is not None:
@@ -61,47 +61,47 @@ def add_recorded_fixes(
     return found
 
 
-def _find_wanted_backend(context: Context, made: RecordedGroup) -> str | None:
+def _find_wanted_backend(context: Context, group: RecordedGroup) -> str | None:
     """The backend that the group should get; None where what it got works, or a library has left it to torch."""
     platform = context.platform
-    if made.backend is None and made.call != FIRST:
+    if group.backend is None and group.call != FIRST:
         return None  # a further group is like the first
-    passed = platform.backend.default if made.backend is None else made.backend
+    passed = platform.backend.default if group.backend is None else group.backend
     return assess(passed, platform.backend, context.rules.backends).wanted
 
 
-def _find_module(context: Context, made: RecordedGroup) -> Module | None:
+def _find_module(context: Context, group: RecordedGroup) -> Module | None:
     project = context.tracer.resolver.project
-    name = made.stack[0].path if made.stack else ""
+    name = group.stack[0].path if group.stack else ""
     return project.module(name) if name in project.names else None
 
 
 def _make_fix(
-    context: Context, limits: Limits, found: Sequence[Finding], made: RecordedGroup, module: Module, wanted: str, rule: str
+    context: Context, limits: Limits, found: Sequence[Finding], group: RecordedGroup, module: Module, wanted: str, rule: str
 ) -> tuple[Finding | None, Finding] | None:
     """The finding that goes, and the one that comes in its place; None where an edit of the project's findings is enough."""
-    surface, parameter = _find_surface(context, made)
-    call = find_call(module, made)
-    on_stack = [one for one in found if _is_on_stack(one, made) and _is_about_backend(one)]
-    if any(_has_fix_for(one, made) for one in (*on_stack, *_find_library_sites(context, found, made))):
+    surface, parameter = _find_surface(context, group)
+    call = find_call(module, group)
+    on_stack = [one for one in found if _is_on_stack(one, group) and _is_about_backend(one)]
+    if any(_has_fix_for(one, group) for one in (*on_stack, *_find_library_sites(context, found, group))):
         return None
     if call is None:
-        return None, _make_review(context, _make_use_at_line(module, made, surface), parameter, made, rule, "review-run-line")
+        return None, _make_review(context, _make_use_at_line(module, group, surface), parameter, group, rule, "review-run-line")
     use = Use(module, call, surface)
     old = next((one for one in on_stack if one.use.call is call), None)
-    changes, why = _find_changes(context, limits, found, use, parameter, made, wanted, rule)
+    changes, why = _find_changes(context, limits, found, use, parameter, group, wanted, rule)
     if changes and all(_is_duplicate(found, change) for change in changes):
         return None
     if not changes:
         has_its_own = old is not None and old.action is not Action.KEEP
-        return None if has_its_own else (old, _make_review(context, use, parameter, made, rule, why))
-    argument = find_direct_argument(use, parameter, made) if made.caller is None else None
+        return None if has_its_own else (old, _make_review(context, use, parameter, group, rule, why))
+    argument = find_direct_argument(use, parameter, group) if group.caller is None else None
     sources = [change.source for change in changes if isinstance(change, NewText)]
-    texts = (made.backend,) if made.backend is not None else ()
+    texts = (group.backend,) if group.backend is not None else ()
     new = start(context, use, parameter, argument, sources, texts)
     platform = context.platform
-    said = {"value": made.backend or platform.backend.default, "wanted": wanted, "platform": platform.id}
-    reason = Reason.of("edit-from-run", **said, why=platform.why, why_zh=platform.why_zh)
+    arguments = {"value": group.backend or platform.backend.default, "wanted": wanted, "platform": platform.id}
+    reason = Reason.of("edit-from-run", **arguments, why=platform.why, why_zh=platform.why_zh)
     return _join_findings(old, new.edit(rule, False, reason, changes).with_plugin(platform.required_import, module))
 
 
@@ -127,16 +127,16 @@ def _find_changes(
     found: Sequence[Finding],
     use: Use,
     parameter: Parameter,
-    made: RecordedGroup,
+    group: RecordedGroup,
     wanted: str,
     rule: str,
 ) -> tuple[list[Change], str]:
     """What has to change, or the key of why nothing can."""
-    module, value = use.module, made.backend
-    if made.caller is None:
-        if not passes_arguments_unchanged(use.call, made):
+    module, value = use.module, group.backend
+    if group.caller is None:
+        if not passes_arguments_unchanged(use.call, group):
             return [], "review-run-bound"
-        argument = find_direct_argument(use, parameter, made)
+        argument = find_direct_argument(use, parameter, group)
         if argument is not None:
             return _change_argument(module, argument, value, wanted), "review-run-translated"
         if use.spread:
@@ -147,9 +147,9 @@ def _find_changes(
         return [NewKeyword(module, use.call, parameter.name, f'"{wanted}"')], ""
     if value is None:
         return [], "review-run-library"
-    if made.caller.startswith("<"):
-        return find_text_changes(context, limits, use, made, wanted), "review-run-text"
-    if (argument := find_library_argument(use.call, made)) is not None:
+    if group.caller.startswith("<"):
+        return find_text_changes(context, limits, use, group, wanted), "review-run-text"
+    if (argument := find_library_argument(use.call, group)) is not None:
         return _change_argument(module, argument, value, wanted), "review-run-translated"
     source = find_only_source(context, limits, found, use.call, module, value, rule)
     return ([NewText(source, wanted)] if source is not None else []), "review-run-library"
@@ -162,8 +162,8 @@ def _change_argument(module: Module, argument: ast.expr, value: str | None, want
     return [] if is_translated(argument) else [Translation(module, argument, ((value, wanted),))]
 
 
-def _find_surface(context: Context, made: RecordedGroup) -> tuple[Surface, Parameter]:
-    surface = context.tracer.finder.surface(f"{TARGET}.{made.call}")
+def _find_surface(context: Context, group: RecordedGroup) -> tuple[Surface, Parameter]:
+    surface = context.tracer.finder.surface(f"{TARGET}.{group.call}")
     assert surface is not None
     return surface, next(one for one in surface.parameters if one.role == "backend")
 
@@ -174,41 +174,43 @@ def _is_about_backend(finding: Finding) -> bool:
     )
 
 
-def _is_on_stack(finding: Finding, made: RecordedGroup) -> bool:
+def _is_on_stack(finding: Finding, group: RecordedGroup) -> bool:
     """Whether the call of a finding is one of those that the run was in; of several on a line, for the innermost, the very one."""
     module, call = finding.use.module, finding.use.call
     if not isinstance(module, Module) or not isinstance(call, ast.Call) or not hasattr(call, "lineno"):
         return False
-    lines = [frame.line for frame in made.stack if frame.path == module.name]
+    lines = [frame.line for frame in group.stack if frame.path == module.name]
     if not any(is_at_line(module, call, line) for line in lines):
         return False
-    if made.caller is not None and made.caller.startswith("<"):
-        return call is find_call(module, made)
-    return made.stack[0].path != module.name or made.span is None or call is find_call(module, made) or made.caller is not None
+    if group.caller is not None and group.caller.startswith("<"):
+        return call is find_call(module, group)
+    return (
+        group.stack[0].path != module.name or group.span is None or call is find_call(module, group) or group.caller is not None
+    )
 
 
-def _find_library_sites(context: Context, found: Sequence[Finding], made: RecordedGroup) -> Iterator[Finding]:
+def _find_library_sites(context: Context, found: Sequence[Finding], group: RecordedGroup) -> Iterator[Finding]:
     """The sites of the library that made the group, its settings included, perhaps long after their calls; torch is no such library."""
-    packages = {*made.through} - {TARGET.partition(".")[0]}
-    for one in found if packages and _is_library(made) else ():
+    packages = {*group.through} - {TARGET.partition(".")[0]}
+    for one in found if packages and _is_library(group) else ():
         surface = context.rules.surfaces.get(one.use.surface.id)
         if surface is not None and any(name.partition(".")[0] in packages for name in (*surface.called, *surface.shown_by)):
             yield one
 
 
-def _is_library(made: RecordedGroup) -> bool:
-    return made.caller is not None and not made.caller.startswith("<")
+def _is_library(group: RecordedGroup) -> bool:
+    return group.caller is not None and not group.caller.startswith("<")
 
 
-def _has_fix_for(finding: Finding, made: RecordedGroup) -> bool:
+def _has_fix_for(finding: Finding, group: RecordedGroup) -> bool:
     """Whether the edits of a finding are for this value: one that reading found for the call, or that the call itself replaces."""
     if finding.action is not Action.EDIT:
         return False
-    if _is_library(made) or made.backend is None:
+    if _is_library(group) or group.backend is None:
         return True  # what a library makes of its own is not looked into
     read = {text.lower() for text in finding.resolves_to}
     replaced = (one.pairs for one in finding.changes if isinstance(one, Translation))
-    return made.backend.lower() in read or any(made.backend in dict(pairs) for pairs in replaced)
+    return group.backend.lower() in read or any(group.backend in dict(pairs) for pairs in replaced)
 
 
 def _is_duplicate(found: Sequence[Finding], change: Change) -> bool:
@@ -223,9 +225,9 @@ def _is_duplicate(found: Sequence[Finding], change: Change) -> bool:
     return any(place.name == name and place.start <= at < place.end for place in others)
 
 
-def _make_use_at_line(module: Module, made: RecordedGroup, surface: Surface) -> Use:
+def _make_use_at_line(module: Module, group: RecordedGroup, surface: Surface) -> Use:
     """A use to hang an item on, where no call is known: the statement at the line."""
-    line = made.stack[0].line
+    line = group.stack[0].line
     at = next(_find_statements(module, line), module.tree.body[0])
     call = ast.copy_location(ast.Call(ast.copy_location(ast.Constant(None), at), [], []), at)
     module.parents[call] = module.parents.get(at) or module.tree
@@ -237,9 +239,9 @@ def _find_statements(module: Module, line: int) -> Iterator[ast.stmt]:
     yield from sorted((one for one in every if is_at_line(module, one, line)), key=lambda one: -one.lineno)
 
 
-def _make_review(context: Context, use: Use, parameter: Parameter, made: RecordedGroup, rule: str, why: str) -> Finding:
+def _make_review(context: Context, use: Use, parameter: Parameter, group: RecordedGroup, rule: str, why: str) -> Finding:
     platform = context.platform
-    value = made.backend or platform.backend.default
+    value = group.backend or platform.backend.default
     found = start(context, use, parameter, None, (), (value,))
-    said = {"value": value, "platform": platform.id, "wanted": platform.backend.wanted, "name": made.caller or made.call}
-    return replace(found, possible=ValueSet(())).review(rule, Reason.of(why, **said))
+    arguments = {"value": value, "platform": platform.id, "wanted": platform.backend.wanted, "name": group.caller or group.call}
+    return replace(found, possible=ValueSet(())).review(rule, Reason.of(why, **arguments))

@@ -111,10 +111,10 @@ class Run:
         """Everything that the run finds."""
         findings = list(deduplicate_findings(finding for use in self._find_uses() for finding in self._decide_use(use)))
         found = decide_files(self.context, self.users, self.options.wanted, self.limits.admits)
-        findings += [finding for made in found for finding in self._apply_limits(made)]
+        findings += [finding for result in found for finding in self._apply_limits(result)]
         for fix in (fix for fix in self.options.wanted if fix.recipe == "replace-backend"):
             classes = list(decide_classes(self.context, findings, fix, self.limits.admits))
-            findings += [finding for made in classes for finding in self._apply_limits(made)]
+            findings += [finding for result in classes for finding in self._apply_limits(result)]
         options, asking = self.options, [fix.id for fix in self.options.wanted if fix.recipe == "replace-backend"]
         findings = drop_items_edited_elsewhere(apply_class_defaults(self.context, findings))
         findings = settle_device_tensors(self.context, self.imports, findings, asking)
@@ -129,7 +129,7 @@ class Run:
         findings = findings if vendor is None else vendor.settle(findings)
         configured = (one for one in adapter.setting_findings() if self.limits.admits(one.use.module.name))
         about = (one for one in chain(configured, adapter.findings()) if vendor is None or not vendor.cures(one))
-        findings += (finding for made in about for finding in self._apply_limits(made))
+        findings += (finding for result in about for finding in self._apply_limits(result))
         findings = add_device_queries(self.context, findings, options.style == "pin")
         style = None
         if self.options.style == "portable":
@@ -138,14 +138,14 @@ class Run:
             style = Style(self.options.platform, self.versions, self.options.rules)
         findings = apply_unseen_callers(self.context, self.limits, place_edits(self.context, findings, asking), asking)
         plan = self._make_planner(style).plan(add_recorded_fixes(self.context, self.limits, findings, options.recorded, asking))
-        decided, edits = dict.fromkeys(made for finding in plan.findings for made in decisions_of(finding)), plan.edits
+        decided, edits = dict.fromkeys(result for finding in plan.findings for result in decisions_of(finding)), plan.edits
         for fix in self.options.guarding[:1]:  # a second one only says more about the machine
             from ddp_codemod.single_process.entry_edits import plan_entries  # only one platform needs them
             from ddp_codemod.single_process.entry_survey import EntrySurvey
 
             entries = EntrySurvey(self.options.rules.processes, self.project, self.context, self.limits, self.options.guarding)
-            made = plan_entries(entries.survey(), fix, self.limits, edits)
-            decided, edits, self.ignored = decided | dict.fromkeys(made.decisions), made.edits, self.ignored + made.ignored
+            result = plan_entries(entries.survey(), fix, self.limits, edits)
+            decided, edits, self.ignored = decided | dict.fromkeys(result.decisions), result.edits, self.ignored + result.ignored
         edits += vendor.edits(self.limits, edits) if vendor is not None else ()
         pins = pin_versions(self.root, self.options.wanted, self.limits, edits, self.versions.is_for_target)
         edits = tuple(sorted((*edits, *pins.edits), key=lambda edit: (edit.name, edit.start, edit.end)))
@@ -230,8 +230,8 @@ class Run:
             return  # the object that it is passed is a site of its own
         if backend is not None and replace_fix is not None:
             parameter = next(one for one in use.surface.parameters if one.role == "backend")
-            for made in add_ignored_argument_items(self.context, self.launches, parameter, backend):
-                yield from self._apply_limits(made)
+            for result in add_ignored_argument_items(self.context, self.launches, parameter, backend):
+                yield from self._apply_limits(result)
         for fix in wanted if not use.handed else ():
             found: Finding | None = None
             if fix.recipe == "init-method-query":

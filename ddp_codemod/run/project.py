@@ -54,8 +54,8 @@ def _explain_exclusion(options: Options, listing: Listing, folder: str) -> Skipp
     review = sum(one.action is Action.REVIEW for one in found.decisions) + len(found.unaccounted)
     if not (found.edits or review or any(one.candidate for one in found.skipped)):
         return None
-    said = Reason.of("skipped-apart", Meaning.APART, folder=folder, edits=len(found.edits), review=review)
-    return Skipped(folder, said)
+    reason = Reason.of("skipped-apart", Meaning.APART, folder=folder, edits=len(found.edits), review=review)
+    return Skipped(folder, reason)
 
 
 def _survey_files(options: Options, listing: Listing) -> Survey:

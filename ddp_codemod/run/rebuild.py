@@ -15,5 +15,5 @@ def rebuild_source(path: Path, name: str, data: bytes, encoding: str) -> Source 
         return source
     from ddp_codemod.parse.notebook import read_notebook
 
-    made = read_notebook(source)
-    return made if isinstance(made, Source) else None
+    result = read_notebook(source)
+    return result if isinstance(result, Source) else None

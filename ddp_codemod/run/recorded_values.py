@@ -25,13 +25,13 @@ from ddp_codemod.sites.surface_calls import Use
 LARGEST = 1_000_000  # bytes of a text that a program executes
 
 
-def find_call(module: Module, made: RecordedGroup) -> ast.Call | None:
+def find_call(module: Module, group: RecordedGroup) -> ast.Call | None:
     """The call of the project that the run was in; of several on a line the one at whose columns, else the one that passes the same."""
-    line = made.stack[0].line
+    line = group.stack[0].line
     here = [node for node in module.nodes.get(ast.Call, ()) if isinstance(node, ast.Call) and is_at_line(module, node, line)]
-    if made.span is not None:
-        return next((call for call in here if _span_of(call) == made.span), None)
-    fitting = [call for call in here if passes_arguments_unchanged(call, made)] if made.caller is None else here
+    if group.span is not None:
+        return next((call for call in here if _span_of(call) == group.span), None)
+    fitting = [call for call in here if passes_arguments_unchanged(call, group)] if group.caller is None else here
     return fitting[0] if len(fitting) == 1 else None
 
 
@@ -45,9 +45,9 @@ def _span_of(call: ast.Call) -> tuple[int | None, ...]:
     return call.lineno, call.end_lineno, call.col_offset, call.end_col_offset
 
 
-def passes_arguments_unchanged(call: ast.Call, made: RecordedGroup) -> bool:
+def passes_arguments_unchanged(call: ast.Call, group: RecordedGroup) -> bool:
     """Whether the arguments of a call are those that arrived: nothing in between binds some beforehand."""
-    many, names = made.passed
+    many, names = group.passed
     plain = [one for one in call.args if not isinstance(one, ast.Starred)]
     named = {keyword.arg for keyword in call.keywords if keyword.arg is not None}
     if len(plain) < len(call.args):
@@ -56,19 +56,19 @@ def passes_arguments_unchanged(call: ast.Call, made: RecordedGroup) -> bool:
     return len(plain) == many and (named <= {*names} if spread else named == {*names})
 
 
-def find_direct_argument(use: Use, parameter: Parameter, made: RecordedGroup) -> ast.expr | None:
+def find_direct_argument(use: Use, parameter: Parameter, group: RecordedGroup) -> ast.expr | None:
     """What the call itself passes for the backend, as the run saw it come: by name, or at its position."""
-    return use.argument(parameter) if passes_arguments_unchanged(use.call, made) else None
+    return use.argument(parameter) if passes_arguments_unchanged(use.call, group) else None
 
 
-def find_library_argument(call: ast.Call, made: RecordedGroup) -> ast.expr | None:
+def find_library_argument(call: ast.Call, group: RecordedGroup) -> ast.expr | None:
     """The argument by which a library's function got the value; None where the run saw none, or not which."""
     found: list[ast.expr] = []
     starred = any(isinstance(one, ast.Starred) for one in call.args)
-    for name, at in made.taken:
+    for name, at in group.taken:
         found += [keyword.value for keyword in call.keywords if keyword.arg == name]
         found += [call.args[at]] if at is not None and not starred and 0 <= at < len(call.args) else []
-    texts = [one for one in found if not isinstance(one, ast.Constant) or one.value == made.backend]
+    texts = [one for one in found if not isinstance(one, ast.Constant) or one.value == group.backend]
     return texts[0] if len(texts) == 1 else None
 
 
@@ -79,7 +79,7 @@ def find_only_source(
     inside = [node for node in ast.walk(call) if isinstance(node, ast.Constant) and node.value == value]
     if inside:
         return Value(module, inside[0], OriginKind.LITERAL, Known(value)) if len(inside) == 1 else None
-    decided = [made for finding in found for made in decisions_of(finding)]
+    decided = [result for finding in found for result in decisions_of(finding)]
     left = [one for one in find_uncovered_mentions(context, decided, (), (), limits, [rule]) if one.text == value]
     if len(left) != 1:
         return None
@@ -92,10 +92,10 @@ def find_only_source(
     return Value(one.tree, one.node, kind, Known(value))
 
 
-def find_text_changes(context: Context, limits: Limits, use: Use, made: RecordedGroup, wanted: str) -> list[Change]:
+def find_text_changes(context: Context, limits: Limits, use: Use, group: RecordedGroup, wanted: str) -> list[Change]:
     """The change inside the text that is executed: in the program that writes it, else in the one file that holds it, at its line."""
-    assert made.backend is not None
-    quoted = re.compile(rf"(?<=[\"']){re.escape(made.backend)}(?=\\?[\"'])")
+    assert group.backend is not None
+    quoted = re.compile(rf"(?<=[\"']){re.escape(group.backend)}(?=\\?[\"'])")
     given = use.call.args[0] if use.call.args else None
     if isinstance(given, ast.Call) and given.args and isinstance(given.func, ast.Name):  # exec(compile(TEXT, ...))
         given = given.args[0]
@@ -104,7 +104,7 @@ def find_text_changes(context: Context, limits: Limits, use: Use, made: Recorded
         module, node = sources[0].code
         texts = [part for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)]
         return [*_find_in_texts(module, texts, quoted, wanted)]
-    return [*_find_in_file(context, limits, made, quoted, wanted)]
+    return [*_find_in_file(context, limits, group, quoted, wanted)]
 
 
 def _find_in_texts(module: Module, texts: Sequence[ast.Constant], quoted: re.Pattern[str], wanted: str) -> Iterator[Change]:
@@ -118,10 +118,10 @@ def _find_in_texts(module: Module, texts: Sequence[ast.Constant], quoted: re.Pat
 
 
 def _find_in_file(
-    context: Context, limits: Limits, made: RecordedGroup, quoted: re.Pattern[str], wanted: str
+    context: Context, limits: Limits, group: RecordedGroup, quoted: re.Pattern[str], wanted: str
 ) -> Iterator[Change]:
     """The change in the file whose text the run executed, known by the call at its line: where no other file has one there."""
-    project, found, value = context.tracer.resolver.project, list[Change](), (made.backend or "").encode()
+    project, found, value = context.tracer.resolver.project, list[Change](), (group.backend or "").encode()
     for path in walk_files(project.root, [project.root], ("",)):
         name = path.relative_to(project.root).as_posix()
         if not limits.admits(name) or path.stat().st_size > LARGEST or value not in path.read_bytes():
@@ -129,22 +129,24 @@ def _find_in_file(
         module = project.module(name) if name in project.names else None
         text = module if module is not None else project.text(name)
         if text is not None:
-            places = _find_passed_texts(text.source, made)
+            places = _find_passed_texts(text.source, group)
             for one in (one for start, end in places for one in quoted.finditer(text.source.text, start, end)):
                 found.append(Splice(text, one.start(), wanted, length=one.end() - one.start()))
     if len(found) == 1:
         yield found[0]
 
 
-def _find_passed_texts(source: Source, made: RecordedGroup) -> list[tuple[int, int]]:
+def _find_passed_texts(source: Source, group: RecordedGroup) -> list[tuple[int, int]]:
     """The texts that are the backend, among the arguments of a call at the line of a program."""
     try:
         tree = ast.parse(source.text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    calls = (one for one in ast.walk(tree) if isinstance(one, ast.Call) and one.lineno <= made.text_line <= (one.end_lineno or 0))
+    calls = (
+        one for one in ast.walk(tree) if isinstance(one, ast.Call) and one.lineno <= group.text_line <= (one.end_lineno or 0)
+    )
     given = [part for one in calls for part in (*one.args, *(keyword.value for keyword in one.keywords))]
-    texts = [one for one in given if isinstance(one, ast.Constant) and one.value == made.backend]
+    texts = [one for one in given if isinstance(one, ast.Constant) and one.value == group.backend]
     return [
         (source.offset(one.lineno, one.col_offset), source.offset(one.end_lineno or one.lineno, one.end_col_offset or 0))
         for one in texts

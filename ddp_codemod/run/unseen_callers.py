@@ -15,6 +15,6 @@ def apply_unseen_callers(context: Context, limits: Limits, findings: list[Findin
     """The findings, of which those that unseen callers decide take no such name; ``asking`` are the rules that change backends."""
     if not asking or not any(map(is_chosen_by_caller, findings)):
         return findings
-    decided = [made for finding in findings for made in decisions_of(finding)]
+    decided = [result for finding in findings for result in decisions_of(finding)]
     left = [*find_uncovered_mentions(context, decided, (), (), limits, asking)]
     return fix_for_unseen_callers(context, findings, left, asking[0])

@@ -21,8 +21,8 @@ WORTH = 8_000_000  # bytes of programs; starting processes costs as much as read
 def survey_parts(options: Options, parts: Sequence[Listing]) -> Survey:
     """The surveys of all parts as one."""
     options = replace(options, keep=None)  # of one part after the other
-    made = _survey_in_parallel(options, parts) if _is_parallel_faster(parts) else None
-    return join_surveys(list(_survey_in_turn(options, parts)) if made is None else made)
+    surveys = _survey_in_parallel(options, parts) if _is_parallel_faster(parts) else None
+    return join_surveys(list(_survey_in_turn(options, parts)) if surveys is None else surveys)
 
 
 def _survey_in_turn(options: Options, parts: Sequence[Listing]) -> Iterator[Survey]:
@@ -54,13 +54,13 @@ def _survey_in_parallel(options: Options, parts: Sequence[Listing]) -> list[Surv
     pool = ProcessPoolExecutor(cores, get_context("fork"), _init_worker, (replace(options, progress=None), parts))
     done = False
     try:
-        made = dict(zip(order, pool.map(_survey_part, order), strict=True))
+        result = dict(zip(order, pool.map(_survey_part, order), strict=True))
         done = True
     except (BrokenExecutor, OSError):
         return None
     finally:
         pool.shutdown(wait=done, cancel_futures=True)
-    return [made[index] for index in range(len(parts))]
+    return [result[index] for index in range(len(parts))]
 
 
 _work: list[tuple[Options, Sequence[Listing]]] = []

@@ -35,9 +35,9 @@ class Job(Generic[T]):
         self.error: BaseException | None = None
         self.thread = threading.Thread(target=self._run_job, daemon=True)
 
-    def note(self, done: float, total: float | None, said: str) -> None:
+    def note(self, done: float, total: float | None, text: str) -> None:
         """Say how far the work has come."""
-        self.at = (done, total, said)
+        self.at = (done, total, text)
 
     @contextmanager
     def unbroken(self) -> Iterator[None]:

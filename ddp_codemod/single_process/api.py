@@ -67,8 +67,8 @@ class Api:
         if "group words" not in module.cache:
             found = {
                 alias
-                for alias, made in imports_of(module).items()
-                for _, one in made
+                for alias, result in imports_of(module).items()
+                for _, one in result
                 if one.name.rsplit(".", 1)[-1] in self.lasts
             }
             for node in module.nodes.get(ast.Assign, ()):

@@ -55,11 +55,11 @@ def collect_calls(outside: ExternalCalls, parts: Iterable[tuple[Module, ast.AST]
 def collect_from_part(outside: ExternalCalls, module: Module, part: ast.AST) -> Collected:
     """What one part does."""
     key = ("collected", part)
-    made = module.cache.get(key)
-    if not isinstance(made, Collected):
-        made = module.cache[key] = Collected()
-        _collect_into(outside, module, part, made)
-    return made
+    result = module.cache.get(key)
+    if not isinstance(result, Collected):
+        result = module.cache[key] = Collected()
+        _collect_into(outside, module, part, result)
+    return result
 
 
 def _collect_into(outside: ExternalCalls, module: Module, part: ast.AST, found: Collected) -> None:

@@ -151,11 +151,11 @@ class Conditions:
                 scope = scope_of(module, node)
                 if owner_scope(module, scope, part.id) is not owner_scope(module, home, part.id):
                     return False
-                made = bindings(module, owner_scope(module, home, part.id) or module.tree).get(part.id, [])
-                if isinstance(home, ast.Module) and scope is not home and not any(one.node in home.body for one in made):
+                result = bindings(module, owner_scope(module, home, part.id) or module.tree).get(part.id, [])
+                if isinstance(home, ast.Module) and scope is not home and not any(one.node in home.body for one in result):
                     return False  # under the main guard: a function may be called from elsewhere
                 start = module.place(self.start.node).start if self.start else 0
-                if any(not isinstance(one.node, ast.arg) and module.place(one.node).start > start for one in made):
+                if any(not isinstance(one.node, ast.arg) and module.place(one.node).start > start for one in result):
                     return False
         return True
 

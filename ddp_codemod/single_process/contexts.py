@@ -29,8 +29,8 @@ def rewrite_context(work: EntryRewriter, seen: ApiCall) -> None:
         return
     test = work.test(seen)
     if test:
-        written, made = nothing
-        work.found.span_edits += made
+        written, result = nothing
+        work.found.span_edits += result
         work.either(module, node, test, f"{written}()", Reason.of("single-context", text=last_name(node.func)))
 
 

@@ -37,8 +37,8 @@ def plan_entries(entries: Iterable[Entry], fix: Fix, limits: Limits, known: Sequ
         else:
             honored.append(entry)
     group = 1 + max((number for edit in known for number in edit.groups), default=0)
-    made = sorted((*known, *entry_edits(honored, fix, group)), key=lambda edit: (edit.name, edit.start, edit.end))
-    return Planned(tuple(entry_decisions(honored, fix)), tuple(made), ignored)
+    result = sorted((*known, *entry_edits(honored, fix, group)), key=lambda edit: (edit.name, edit.start, edit.end))
+    return Planned(tuple(entry_decisions(honored, fix)), tuple(result), ignored)
 
 
 Key = tuple[str, int, int, str]
@@ -49,16 +49,16 @@ def entry_decisions(entries: Iterable[Entry], fix: Fix) -> Iterator[Decision]:
     for entry in entries:
         action = Action.REVIEW if entry.problems else Action.EDIT if entry.span_edits else Action.KEEP
         place = entry.start.module.place(entry.start.node)
-        made = Decision(
+        decision = Decision(
             place, place, entry.start.name, "", entry.start.module.text(entry.start.node.func), (), (), action,
             entry_applicability(entry, fix), fix.id if action is not Action.KEEP else None, entry.reason,
         )  # fmt: skip
         said = {(at.name, at.start): one for one in entry.problems for at in [_place_of(one)]}
         here = said.pop((place.name, place.start), None)
-        yield made if here is None else replace(made, reason=here.reason)
+        yield decision if here is None else replace(decision, reason=here.reason)
         for one in said.values():
             at = _place_of(one)
-            yield replace(made, place=at, call=at, value=None, reason=one.reason)
+            yield replace(decision, place=at, call=at, value=None, reason=one.reason)
 
 
 def entry_applicability(entry: Entry, fix: Fix) -> Applicability:
@@ -70,22 +70,22 @@ def entry_applicability(entry: Entry, fix: Fix) -> Applicability:
 
 def entry_edits(entries: Iterable[Entry], fix: Fix, first_group: int) -> list[Edit]:
     """The edits; one that several entries need is made once and belongs to all of them."""
-    made: dict[Key, Edit] = {}
+    result: dict[Key, Edit] = {}
     for group, entry in enumerate((entry for entry in entries if entry.span_edits and not entry.problems), first_group):
         how = entry_applicability(entry, fix)
         for span_edit in _merge_imports(entry.span_edits):
             lead = span_edit.anchor is not None and span_edit.anchor == entry.start.module.place(entry.start.node).start
             edit = _make_edit(span_edit, fix, how, group, entry.reason if lead else span_edit.reason)
             key = (edit.name, edit.start, edit.end, edit.after or str(edit.recipe))
-            known = made.get(key)
+            known = result.get(key)
             if known is None:
-                made[key] = edit
+                result[key] = edit
             elif group not in known.groups:
                 safe = Applicability.SAFE in (known.applicability, how)
-                made[key] = replace(
+                result[key] = replace(
                     known, also=(*known.also, group), applicability=Applicability.SAFE if safe else known.applicability
                 )
-    return list(made.values())
+    return list(result.values())
 
 
 def _merge_imports(span_edits: Iterable[SpanEdit]) -> list[SpanEdit]:

@@ -32,15 +32,15 @@ class EntryRewriter:
 
     def test(self, seen: ApiCall) -> str:
         """The test for a call behind the start; "" where there is none, which is a problem."""
-        made = self.conditions.at(seen.module, seen.node)
-        return self.text(seen, made)
+        result = self.conditions.at(seen.module, seen.node)
+        return self.text(seen, result)
 
-    def text(self, seen: ApiCall, made: Condition | Reason) -> str:
-        if isinstance(made, Reason):
-            self.found.problems.append(Problem(seen.module, seen.node, made))
+    def text(self, seen: ApiCall, condition: Condition | Reason) -> str:
+        if isinstance(condition, Reason):
+            self.found.problems.append(Problem(seen.module, seen.node, condition))
             return ""
-        self.found.span_edits += made.span_edits
-        return made.text
+        self.found.span_edits += condition.span_edits
+        return condition.text
 
     def refused(self, seen: ApiCall) -> bool:
         """Whether the call says more than its role allows."""

@@ -189,17 +189,17 @@ class EntrySurvey:
         work = EntryRewriter(self.api, conditions, guards, collected, wrapped)
         rest = ModelUses(self.api, guards, wrapped, find_unreached(collected, parts)).run()
         found.span_edits += rest.span_edits  # what nothing calls now may be called again
-        for made in (rewrite_entry(work), ModelUses(self.api, guards, wrapped, parts if collected.role("wrap") else []).run()):
-            found.span_edits += made.span_edits
-            found.problems += made.problems
-            found.unseen += made.unseen
+        for result in (rewrite_entry(work), ModelUses(self.api, guards, wrapped, parts if collected.role("wrap") else []).run()):
+            found.span_edits += result.span_edits
+            found.problems += result.problems
+            found.unseen += result.unseen
         if self.api.bare:
-            made = MissingPackage(self.api, conditions, AvailabilityTests(self.api, guards, None), True).run(parts)
+            result = MissingPackage(self.api, conditions, AvailabilityTests(self.api, guards, None), True).run(parts)
             known = {(one.module.name, one.start) for one in found.span_edits if one.recipe is not None}
             found.span_edits += [
-                one for one in made.span_edits if one.recipe is None or (one.module.name, one.start) not in known
+                one for one in result.span_edits if one.recipe is None or (one.module.name, one.start) not in known
             ]
-            found.problems += made.problems
+            found.problems += result.problems
         found.unseen += collected.outside
         may = (one for one in collected.asking if one.kind == "may" and not guards.guarded(one.module, one.node))
         found.unseen += [Problem(one.module, one.node, Reason.of("single-may", text=one.text)) for one in may]
@@ -231,7 +231,9 @@ class EntrySurvey:
             return planned
         if not planned.span_edits:
             return Entry(start, why)
-        lines = {(span_edit.module.name, span_edit.module.source.position(span_edit.start)[0]) for span_edit in planned.span_edits}
+        lines = {
+            (span_edit.module.name, span_edit.module.source.position(span_edit.start)[0]) for span_edit in planned.span_edits
+        }
         return replace(planned, reason=Reason.of("single-bare-alone", lines=str(len(lines))))
 
     def _plan_guarded_entry(self, start: ApiCall, kept: Reason, guards: Guards, parts: list[tuple[Module, ast.AST]]) -> Entry:
@@ -249,10 +251,10 @@ class EntrySurvey:
         said = {name: value for name, value in kept.args if name in ("test", "at")}
         return Entry(start, Reason.of("single-bare-kept", lines=str(len(lines)), **said), tuple(found.span_edits))
 
-    def _make_partial_entry(self, start: ApiCall, found: EntryRewrite, said: dict[str, str], only: int) -> Entry:
+    def _make_partial_entry(self, start: ApiCall, found: EntryRewrite, arguments: dict[str, str], only: int) -> Entry:
         lines = {(span_edit.module.name, span_edit.module.source.position(span_edit.start)[0]) for span_edit in found.span_edits}
         key = "single-attributes" if only == len(found.span_edits) else "single-half"
-        reason = Reason.of(key, lines=str(len(lines)), **said)
+        reason = Reason.of(key, lines=str(len(lines)), **arguments)
         return Entry(start, reason, tuple(found.span_edits), unseen=tuple(found.unseen))
 
     def _find_protected_files(self, found: EntryRewrite) -> list[Problem]:
@@ -274,12 +276,12 @@ class EntrySurvey:
             if collected.role("start", "wrap", "launch", "strategy", "bound"):
                 continue
             guards = Guards(self.api, frozenset(), NameUses(self.api.resolver, more))
-            made = rewrite_entry(
+            rewrite = rewrite_entry(
                 EntryRewriter(self.api, Conditions(self.api, guards, None), guards, collected, WrappedModels(self.api, more))
             )
-            found.unseen += [Problem(one.module, one.node, one.reason) for one in made.problems]
-            if not made.problems:
-                found.span_edits += made.span_edits
+            found.unseen += [Problem(one.module, one.node, one.reason) for one in rewrite.problems]
+            if not rewrite.problems:
+                found.span_edits += rewrite.span_edits
 
     def _explain_edit(
         self, start: ApiCall, conditions: Conditions, span_edits: tuple[SpanEdit, ...], unseen: list[Problem]

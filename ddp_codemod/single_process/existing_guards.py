@@ -111,8 +111,8 @@ class ExistingGuards:
     def _resolve_constant(self, module: Module, node: ast.Name) -> ast.expr | None:
         """The number that a name was assigned by a plain statement, once."""
         home = owner_scope(module, scope_of(module, node), node.id)
-        made = bindings(module, home).get(node.id, ()) if home is not None else ()
-        return made[0].value if len(made) == 1 and made[0].kind == "value" else None
+        result = bindings(module, home).get(node.id, ()) if home is not None else ()
+        return result[0].value if len(result) == 1 and result[0].kind == "value" else None
 
 
 def _is_exit_call(node: ast.AST) -> bool:

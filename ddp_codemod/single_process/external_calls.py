@@ -50,9 +50,9 @@ class ExternalCalls:
         if not names:
             return self._query_of_method(module, node, func)
         for name in names:
-            made = None if self._is_known_harmless(name) else self._query_of_name(module, node, name, given)
-            if made is not None:
-                return made
+            result = None if self._is_known_harmless(name) else self._query_of_name(module, node, name, given)
+            if result is not None:
+                return result
         return None
 
     def derives(self, module: Module, node: ast.ClassDef) -> GroupQuery | None:
@@ -73,13 +73,13 @@ class ExternalCalls:
         pairs = (
             zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ((t, node.value) for t in node.targets)
         )
-        made: list[GroupQuery] = []
+        result: list[GroupQuery] = []
         for key, value in pairs:
             name = key.slice if isinstance(key, ast.Subscript) else key if isinstance(node, ast.Dict) else None
             if isinstance(name, ast.Constant) and isinstance(name.value, str) and name.value.isidentifier():
                 if self._is_flag(ast.keyword(arg=name.value, value=value)):
-                    made.append(GroupQuery(module, name, "may", f"{name.value!r}"))
-        return made
+                    result.append(GroupQuery(module, name, "may", f"{name.value!r}"))
+        return result
 
     def _query_of_name(self, module: Module, node: ast.Call, name: str, given: Iterable[ast.expr]) -> GroupQuery | None:
         flag = next((one for one in node.keywords if self._is_flag(one)), None)

@@ -42,14 +42,14 @@ def check_statement(module: Module, statement: ast.stmt) -> Problem | None:
 
 def write_guards(wanted: list[GuardedStatement]) -> list[SpanEdit]:
     """The edits: neighbours with the same test share one ``if``."""
-    made: list[SpanEdit] = []
+    result: list[SpanEdit] = []
     wanted = sorted(wanted, key=lambda one: (one.module.name, one.module.place(one.statement).start))
     while wanted:
         run = [wanted.pop(0)]
         while wanted and _can_share_guard(run[-1], wanted[0]):
             run.append(wanted.pop(0))
-        made.append(_write_guard(run))
-    return made
+        result.append(_write_guard(run))
+    return result
 
 
 def _can_share_guard(one: GuardedStatement, other: GuardedStatement) -> bool:

@@ -72,19 +72,19 @@ class Guards:
             return True
         if isinstance(node, ast.Name):
             home = owner_scope(module, scope_of(module, node), node.id)
-            made = bindings(module, home).get(node.id, ()) if home is not None else ()
+            result = bindings(module, home).get(node.id, ()) if home is not None else ()
             return any(
-                one.kind == "value" and one.value is not None and self.counts(module, one.value, depth + 1) for one in made
+                one.kind == "value" and one.value is not None and self.counts(module, one.value, depth + 1) for one in result
             )
         return isinstance(node, ast.IfExp) and self.counts(module, node.body, depth + 1)
 
     def _names_guard(self, module: Module, node: ast.Name, depth: int) -> bool:
         """A name that holds the outcome of such a test."""
         home = owner_scope(module, scope_of(module, node), node.id)
-        made = bindings(module, home).get(node.id, ()) if home is not None else ()
-        values = [one.value for one in made if one.kind == "value" and one.value is not None]
+        result = bindings(module, home).get(node.id, ()) if home is not None else ()
+        values = [one.value for one in result if one.kind == "value" and one.value is not None]
         told = [value for value in values if not (isinstance(value, ast.Constant) and not value.value)]
-        return bool(told) and len(values) == len(made) and all(self.implies(module, value, True, depth + 1) for value in told)
+        return bool(told) and len(values) == len(result) and all(self.implies(module, value, True, depth + 1) for value in told)
 
     def _calls_guard(self, module: Module, call: ast.Call, depth: int) -> bool:
         """``is_initialized()``, or a function of the project that says no where there is no group."""

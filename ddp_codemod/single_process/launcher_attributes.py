@@ -39,13 +39,13 @@ def default_launcher_attributes(
                 assert function is not None
                 every = list(parts)
                 read = _find_reads(guards, history, module, function, node, (holder, name), last, every)
-                said = Reason.of("single-attribute", name=f"{holder}.{name}", value=value)
+                reason = Reason.of("single-attribute", name=f"{holder}.{name}", value=value)
                 if read and is_exposed(api, holder, every) and not any(always_runs(*one, function.name) for one in read):
-                    found.append(Problem(*read[0], said))
+                    found.append(Problem(*read[0], reason))
                 elif read:
                     at = module.place(last[-1]).start
                     written = f'{holder}.{name} = getattr({holder}, "{name}", {value})'
-                    found.append(SpanEdit(module, at, at, f"{written}\n{' ' * last[-1].col_offset}", said))
+                    found.append(SpanEdit(module, at, at, f"{written}\n{' ' * last[-1].col_offset}", reason))
     return found
 
 

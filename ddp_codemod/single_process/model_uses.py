@@ -133,7 +133,7 @@ class ModelUses:
         if isinstance(nothing, Reason):
             self.found.problems.append(Problem(module, node, nothing))
             return
-        written, made = nothing
+        written, result = nothing
         net, call, place = module.text(node.value), module.parents.get(node), module.place(node)
         quote = "'" if module.source.text.count("'") > module.source.text.count('"') else '"'
         reason = Reason.of("single-context", text=module.text(node))
@@ -143,12 +143,12 @@ class ModelUses:
                 return
             bare, end = isinstance(module.parents.get(call), ast.withitem), module.place(call).end
             test = f" if hasattr({net}, {quote}{node.attr}{quote}) else {written}()"
-            self.found.span_edits += [*made, SpanEdit(module, end, end, test if bare else f"{test})", reason)]
+            self.found.span_edits += [*result, SpanEdit(module, end, end, test if bare else f"{test})", reason)]
             if not bare:
                 self.found.span_edits.append(SpanEdit(module, place.start, place.start, "(", reason))
             return
         after = f"getattr({net}, {quote}{node.attr}{quote}, {written})"
-        self.found.span_edits += [*made, SpanEdit(module, place.start, place.end, after, reason)]
+        self.found.span_edits += [*result, SpanEdit(module, place.start, place.end, after, reason)]
 
     def _rewrite_state_keys(self, module: Module, node: ast.Attribute) -> None:
         """The keys of a wrapped model start with the attribute's name; they stay so without the wrapping."""

@@ -46,12 +46,12 @@ def complete_partial_guard(
     wraps = any(seen.call.role == "wrap" for seen in rest)
     wrapped = WrappedModels(guards.api, parts if wraps else [])
     left = Collected(calls=rest, asking=[one for one in asking if one.kind == "flag"])
-    made = rewrite_entry(EntryRewriter(guards.api, Conditions(guards.api, guards, None), guards, left, wrapped))
+    rewrite = rewrite_entry(EntryRewriter(guards.api, Conditions(guards.api, guards, None), guards, left, wrapped))
     uses = ModelUses(guards.api, guards, wrapped, parts if wraps else []).run()
     may = [Problem(one.module, one.node, Reason.of("single-may", text=one.text)) for one in asking if one.kind == "may"]
-    unseen = [*made.unseen, *uses.unseen, *collected.unseen, *collected.outside, *may]
-    found = EntryRewrite([*made.span_edits, *uses.span_edits], unseen=unseen)
-    return found if found.span_edits and not made.problems and not uses.problems else None
+    unseen = [*rewrite.unseen, *uses.unseen, *collected.unseen, *collected.outside, *may]
+    found = EntryRewrite([*rewrite.span_edits, *uses.span_edits], unseen=unseen)
+    return found if found.span_edits and not rewrite.problems and not uses.problems else None
 
 
 def _is_counted(seen: ApiCall) -> bool:

@@ -118,7 +118,7 @@ def named_at_run_time(project: Project, module: Module, part: ast.AST) -> frozen
             other = looked_up_in(project, module, node) if isinstance(node, ast.Call) else None
             if other is not None:
                 found |= {(other.name, one.name) for kind in DEFS for one in other.nodes.get(kind, ()) if isinstance(one, DEFS)}
-                found |= {alias.name for made in imports_of(other).values() for _, alias in made}
+                found |= {alias.name for result in imports_of(other).values() for _, alias in result}
         module.cache[key] = frozenset(found)
     return module.cache[key]  # type: ignore[return-value]
 

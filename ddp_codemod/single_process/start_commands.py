@@ -144,10 +144,10 @@ class StartCommands:
         number = passed_argument(node, call.world_size) if call is not None and call.role in _STARTING else None
         counted = self.api.table.counted.rpartition(".")[2]
         named = number.id if isinstance(number, ast.Name) else ""
-        made = [
+        result = [
             one.value for one in module.nodes.get(ast.Assign, ()) if isinstance(one, ast.Assign) and named in _target_names(one)
         ]
-        there = (part for value in (number, *made) if value is not None for part in ast.walk(value))
+        there = (part for value in (number, *result) if value is not None for part in ast.walk(value))
         return any(getattr(part, "attr", "") == counted for part in there)
 
 

@@ -17,18 +17,18 @@ def rewrite_switches(work: EntryRewriter) -> None:
         module, value = asking.module, asking.keyword.value
         if work.guards.implies(module, value):
             continue
-        made = work.conditions.asked(module, value)
-        if isinstance(made, Reason):
-            work.found.problems.append(Problem(module, value, made))
+        condition = work.conditions.asked(module, value)
+        if isinstance(condition, Reason):
+            work.found.problems.append(Problem(module, value, condition))
             continue
         reason = Reason.of("single-flag", text=asking.text)
-        work.found.span_edits += made.span_edits
+        work.found.span_edits += condition.span_edits
         place = module.place(value)
         if isinstance(value, ast.Constant):
-            work.found.span_edits.append(SpanEdit(module, place.start, place.end, made.text, reason))
+            work.found.span_edits.append(SpanEdit(module, place.start, place.end, condition.text, reason))
         elif isinstance(value, (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Compare)):
-            work.insert(module, place.end, f" and {made.text}", reason)
+            work.insert(module, place.end, f" and {condition.text}", reason)
         else:
             work.insert(module, place.start, "(", reason)
-            work.insert(module, place.end, f") and {made.text}", reason)
+            work.insert(module, place.end, f") and {condition.text}", reason)
         work.found.unseen.append(Problem(module, asking.node, reason))

@@ -59,9 +59,9 @@ class Strategies:
         held = option
         if isinstance(option, ast.Name):
             home = owner_scope(module, scope_of(module, option), option.id)
-            made = bindings(module, home).get(option.id, ()) if home is not None else ()
-            if len(made) == 1 and made[0].kind == "value" and made[0].value is not None:
-                held = made[0].value
+            result = bindings(module, home).get(option.id, ()) if home is not None else ()
+            if len(result) == 1 and result[0].kind == "value" and result[0].value is not None:
+                held = result[0].value
         inside = held
         if isinstance(held, ast.IfExp) and self._is_automatic(held.orelse):
             inside = held.body
@@ -95,9 +95,9 @@ class Strategies:
         if isinstance(needed, Reason):
             return Problem(module, inside, needed)
         insertion, written = needed
-        written, made = f"{written}.{rest}", []
+        written, result = f"{written}.{rest}", []
         if insertion is not None:
-            made.append(
+            result.append(
                 SpanEdit(
                     module, insertion.offset, insertion.offset, insertion.text, Reason.of("edit-import", Meaning.IMPORT, name=top)
                 )
@@ -114,13 +114,13 @@ class Strategies:
             place = module.place(held.test)
             if isinstance(held.test, ast.BoolOp) and isinstance(held.test.op, ast.Or):
                 return [
-                    *made,
+                    *result,
                     SpanEdit(module, place.start, place.start, "(", reason),
                     SpanEdit(module, place.end, place.end, f") and {test}", reason),
                 ]
-            return [*made, SpanEdit(module, place.end, place.end, f" and {test}", reason)]
+            return [*result, SpanEdit(module, place.end, place.end, f" and {test}", reason)]
         end = module.place(inside).end
-        return [*made, SpanEdit(module, end, end, f" if {test} else {automatic}", reason)]
+        return [*result, SpanEdit(module, end, end, f" if {test} else {automatic}", reason)]
 
 
 def _means_more(seen: ApiCall, inside: ast.expr) -> bool:

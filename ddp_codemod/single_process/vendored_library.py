@@ -45,8 +45,8 @@ class VendoredLibrary:
     def defines(self, name: str) -> bool:
         """Whether any file of the project has a function, a class or an attribute of this name."""
         if name not in self._defined:
-            made = re.compile(rf"\b(?:def|class)\s+{re.escape(name)}\b|\.{re.escape(name)}\s*(?::[^=\n]*)?=(?!=)".encode())
-            self._defined[name] = any(made.search(self.project.data(file)) for file in self.project.mentioning(name))
+            result = re.compile(rf"\b(?:def|class)\s+{re.escape(name)}\b|\.{re.escape(name)}\s*(?::[^=\n]*)?=(?!=)".encode())
+            self._defined[name] = any(result.search(self.project.data(file)) for file in self.project.mentioning(name))
         return self._defined[name]
 
     def _resolve_entities(self, name: str) -> list[Entity]:

@@ -115,8 +115,8 @@ def _write_and_commit(
     except BaseException:
         _revert_commit(root, place, branch)
         raise
-    made = _check_answer(place.git.run("rev-parse", "HEAD")).out.decode("ascii").strip()
-    return Committed(written, made, branch or place.branch)
+    result = _check_answer(place.git.run("rev-parse", "HEAD")).out.decode("ascii").strip()
+    return Committed(written, result, branch or place.branch)
 
 
 def _find_place(root: Path, changes: Sequence[FileChange], branch: str | None, run_hooks: bool) -> _Place:

@@ -120,8 +120,8 @@ def find_ported_changes(root: Path) -> Iterator[Why]:
     for entry in read_entries(root):
         changed = {kept.name for kept in entry.files if _digest_file(root / kept.name) not in (None, kept.before)}
         with contextlib.suppress(OSError, ValueError, RecursionError, MsgspecError):
-            made = convert(json.loads((entry.folder / _WHY).read_bytes()), type=list[Why])
-            yield from (why for why in made if why.name in changed)
+            result = convert(json.loads((entry.folder / _WHY).read_bytes()), type=list[Why])
+            yield from (why for why in result if why.name in changed)
 
 
 def _digest_file(path: Path) -> str | None:

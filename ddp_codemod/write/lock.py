@@ -100,7 +100,7 @@ def _open_lock(folder: Path) -> int:
 
 def _read_holder(path: Path) -> tuple[str, str]:
     try:
-        said = json.loads(path.read_text("ascii"))
-        return str(int(said["pid"])), time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(said["started"]))
+        arguments = json.loads(path.read_text("ascii"))
+        return str(int(arguments["pid"])), time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(arguments["started"]))
     except (OSError, ValueError, TypeError, KeyError, OverflowError):  # it is about to write it
         return "?", "?"

@@ -19,12 +19,12 @@ def remove_changes(before: bytes, written: bytes, now: bytes) -> bytes | list[in
     clashing = [(start, end) for start, end, _ in ours if any(start <= last and first <= end for first, last, _ in theirs)]
     if clashing:
         return sorted({min(_find_current_line(start, theirs), max(len(new), 1)) for start, _ in clashing})
-    made: list[bytes] = []
+    result: list[bytes] = []
     at = 0
     for start, end, lines in sorted([*ours, *theirs], key=lambda hunk: hunk[:2]):
-        made += [*mid[at:start], *lines]
+        result += [*mid[at:start], *lines]
         at = end
-    return b"".join([*made, *mid[at:]])
+    return b"".join([*result, *mid[at:]])
 
 
 def _find_hunks(old: Sequence[bytes], new: Sequence[bytes]) -> list[Hunk]:

@@ -20,24 +20,24 @@ def publish(top: Path, name: str, files: Mapping[str, bytes]) -> None:
     It outlives a power cut. Raises OSError.
     """
     (top / STAGING).mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(dir=top / STAGING))
+    result = Path(tempfile.mkdtemp(dir=top / STAGING))
     try:
         for file, data in files.items():
-            _write(made / file, data)
-        made.chmod(0o755)
+            _write(result / file, data)
+        result.chmod(0o755)
         target = top / name
         target.parent.mkdir(parents=True, exist_ok=True)
         for _ in range(3):  # another worker can come in between, with the same result
             if target.exists():
                 with contextlib.suppress(FileNotFoundError):
-                    target.rename(made.with_name(made.name + "-old"))
-                remove_folder(made.with_name(made.name + "-old"))
+                    target.rename(result.with_name(result.name + "-old"))
+                remove_folder(result.with_name(result.name + "-old"))
             with contextlib.suppress(OSError):
-                made.rename(target)
+                result.rename(target)
                 break
         sync_folder(target.parent)
     finally:
-        remove_folder(made)
+        remove_folder(result)
 
 
 def write_file(path: Path, data: bytes) -> None:

@@ -71,10 +71,10 @@ def _undo_entry(root: Path, keep: Collection[str]) -> Undone:
             files.append(file)
         elif held == kept.before:
             untouched.append(kept.name)
-        elif isinstance(made := _remove_own_changes(entry, index, file), bytes):
-            merged.append(replace(file, after=made))
+        elif isinstance(result := _remove_own_changes(entry, index, file), bytes):
+            merged.append(replace(file, after=result))
         else:
-            stay.append(UnrestoredFile(kept.name, tuple(made), entry.folder / str(index)))
+            stay.append(UnrestoredFile(kept.name, tuple(result), entry.folder / str(index)))
     held_back = tuple(sorted(kept.name for kept in entry.files if kept.name in keep))
     if stay and not files and not merged and not untouched and not held_back:
         raise ChangedSince(sorted(one.name for one in stay), journal=entry.folder)

@@ -30,15 +30,15 @@ def drop_argument(call: cst.Call, value: str) -> cst.Call:
         raise RecipeError("recipe-argument-between", value=value)
     gone = items.pop(index)
     if not items:
-        made = call.with_changes(args=[], whitespace_before_args=cst.SimpleWhitespace(""))
+        result = call.with_changes(args=[], whitespace_before_args=cst.SimpleWhitespace(""))
     elif index == len(items):  # it was the last: what was behind it is behind the one before
         items[-1] = items[-1].with_changes(comma=gone.comma, whitespace_after_arg=gone.whitespace_after_arg)
-        made = call.with_changes(args=items)
+        result = call.with_changes(args=items)
     else:
-        made = call.with_changes(args=items)
-    if len(_collect_comments(made)) == len(_collect_comments(call)):
-        return made
-    return _keep_comments(made, index, [] if not index else _collect_comments(call.args[index - 1].comma), gone, call)
+        result = call.with_changes(args=items)
+    if len(_collect_comments(result)) == len(_collect_comments(call)):
+        return result
+    return _keep_comments(result, index, [] if not index else _collect_comments(call.args[index - 1].comma), gone, call)
 
 
 def _keep_comments(made: cst.Call, index: int, before: list[cst.Comment], gone: cst.Arg, call: cst.Call) -> cst.Call:

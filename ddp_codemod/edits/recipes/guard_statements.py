@@ -21,12 +21,12 @@ def rewrite(text: str, args: Mapping[str, str]) -> str:
     """The statements under ``if test:``. Raises RecipeError where indenting would change a string, or the result does not parse."""
     base, unit, newline = args["base"], args["unit"], _find_newline(text, args)
     before, inner = ("", text) if not args.get("wrap") else _split_assignment(base, text, newline)
-    made = f"{before}if {args['test']}:{newline}{base}{unit}{indent_statements(inner, base, unit)}"
+    result = f"{before}if {args['test']}:{newline}{base}{unit}{indent_statements(inner, base, unit)}"
     if args["otherwise"]:
         lines = f"{newline}{base}{unit}".join(args["otherwise"].split("\n"))
-        made += f"{newline}{base}else:{newline}{base}{unit}{lines}"
-    _check_result(base, text, made, unit)
-    return made
+        result += f"{newline}{base}else:{newline}{base}{unit}{lines}"
+    _check_result(base, text, result, unit)
+    return result
 
 
 def indent_statements(text: str, base: str, unit: str) -> str:

@@ -45,11 +45,11 @@ def _record_new_groups(module: Any) -> None:
     @functools.wraps(real)
     def new_group(*positional: Any, **named: Any) -> Any:
         asked = _format_value(_name_arguments("new_group", positional, named).get("backend"))
-        made = told.made(positional, named, asked)
-        if repr((asked, made)) not in said:
-            said.add(repr((asked, made)))
+        result = told.made(positional, named, asked)
+        if repr((asked, result)) not in said:
+            said.add(repr((asked, result)))
             rank = module.get_rank() if module.is_initialized() else None
-            told.say(step="group", call="new_group", rank=rank, backend=asked, **made)
+            told.say(step="group", call="new_group", rank=rank, backend=asked, **result)
         members = _name_arguments("new_group", positional, named).get("ranks")
         if members is not None and module.is_initialized() and len(members) < module.get_world_size():
             SUBGROUPS.append(len(members))

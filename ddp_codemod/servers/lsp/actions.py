@@ -34,8 +34,8 @@ def find_actions(
         for unit in possible:
             if _is_touched(findings, unit, name, first, last) and (edit := _make_edit(findings, document, [unit])) is not None:
                 safe = unit.applicability is Applicability.SAFE
-                said = clean_text(shorten_text(sentence(unit.lead.reason, findings.lang), 120))
-                title = findings.said("lsp-action" if safe else "lsp-action-unsafe", rule=unit.lead.rule, said=said)
+                text = clean_text(shorten_text(sentence(unit.lead.reason, findings.lang), 120))
+                title = findings.said("lsp-action" if safe else "lsp-action-unsafe", rule=unit.lead.rule, said=text)
                 yield types.CodeAction(title, types.CodeActionKind.QuickFix, edit=edit, is_preferred=safe)
     safe_ones = [unit for unit in possible if unit.applicability is Applicability.SAFE]
     here = [unit for unit in safe_ones if name in unit.names]
@@ -66,11 +66,11 @@ def _is_touched(findings: Findings, unit: Unit, name: str, first: int, last: int
 def _make_edit(findings: Findings, document: Document, taken: Sequence[Unit]) -> types.WorkspaceEdit | None:
     """The units as one edit of the workspace; None where one of them cannot be made, or a file is no plain text."""
     survey = select_units(findings.survey, taken)
-    made = render(survey, unsafe=True)
-    if made.failed or not made.changes:
+    result = render(survey, unsafe=True)
+    if result.failed or not result.changes:
         return None
     changes: list[types.TextDocumentEdit] = []
-    for change in made.changes:
+    for change in result.changes:
         source = findings.source(change.name)
         if source is None:
             return None

@@ -43,8 +43,8 @@ class Findings:
                 continue
             seen.add(key)
             message = clean_text(render(reason, self.lang), LONGEST)
-            made = types.Diagnostic(self.range(source, place.start, place.end), message, severity, code, source=NAME)
-            found.setdefault(place.name, []).append(made)
+            result = types.Diagnostic(self.range(source, place.start, place.end), message, severity, code, source=NAME)
+            found.setdefault(place.name, []).append(result)
         for one in self.survey.skipped:
             if one.candidate and one.reason.means is not Meaning.APART:
                 found.setdefault(one.name, []).append(self._make_unread_diagnostic(one))
@@ -54,9 +54,9 @@ class Findings:
         """That a file has no findings because it was not read, on the line that the reason names."""
         line = dict(one.reason.args).get("line", "")
         row = max(int(line) - 1, 0) if line.isdigit() else 0
-        said = clean_text(text("lsp-unread", self.lang, why=render(one.reason, self.lang)), LONGEST)
+        message = clean_text(text("lsp-unread", self.lang, why=render(one.reason, self.lang)), LONGEST)
         return types.Diagnostic(
-            types.Range(types.Position(row, 0), types.Position(row + 1, 0)), said, _NOTE, "unread", source=NAME
+            types.Range(types.Position(row, 0), types.Position(row + 1, 0)), message, _NOTE, "unread", source=NAME
         )
 
     def _find_site_diagnostics(self) -> Iterator[tuple[Place, types.DiagnosticSeverity, str, Reason]]:
@@ -101,8 +101,8 @@ class Findings:
         (first, left), (last, right) = source.position(start), source.position(end)
         lines = [source.text[starts[row] : starts[row + 1]] for row in range(first - 1, last)]
         plain = types.Range(types.Position(0, left), types.Position(last - first, right))
-        made = self._codec.range_to_client_units(lines, plain)
-        return types.Range(types.Position(first - 1, made.start.character), types.Position(last - 1, made.end.character))
+        result = self._codec.range_to_client_units(lines, plain)
+        return types.Range(types.Position(first - 1, result.start.character), types.Position(last - 1, result.end.character))
 
     def hover(self, name: str, line: int) -> str | None:
         """Why a line (counted from 1) is changed, stays or needs review; None where nothing is decided there."""

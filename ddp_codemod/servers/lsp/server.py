@@ -65,11 +65,11 @@ class Editor:
             self.tell(text("lsp-settings", self.lang, why=why))
         self._stale |= self.findings.keys()
 
-    def tell(self, said: str) -> None:
+    def tell(self, message: str) -> None:
         """Say what is in the way, once."""
-        if said != self._told:
-            self._told = said
-            self.server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, clean_text(said, 1000)))
+        if message != self._told:
+            self._told = message
+            self.server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, clean_text(message, 1000)))
 
     def root_of(self, uri: str) -> Path | None:
         """The project of a file in one of the editor's folders; None for others."""
@@ -213,8 +213,8 @@ def make_server(lang: str, rule_folders: tuple[Path, ...] = ()) -> tuple[Languag
     async def hover(params: types.HoverParams) -> types.Hover | None:
         root, findings = await current(params.text_document.uri)
         name = editor.name_of(root, params.text_document.uri) if root else None
-        said = findings.hover(name, params.position.line + 1) if findings and name else None
-        return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, said)) if said else None
+        message = findings.hover(name, params.position.line + 1) if findings and name else None
+        return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, message)) if message else None
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=list(KINDS)))
     async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:

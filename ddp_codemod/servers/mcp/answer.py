@@ -30,10 +30,10 @@ class Refused(Exception):
         self.said, self.quoted = said, quoted
 
 
-def join_answer(said: Iterable[str], quoted: Iterable[str], lang: str, shown: int = SHOWN) -> str:
+def join_answer(words: Iterable[str], quoted: Iterable[str], lang: str, shown: int = SHOWN) -> str:
     """The text of an answer. Each quoted line begins with ``> `` and holds no line break; so no other line is the project's."""
     lines = list(quoted)
-    block = list(said)
+    block = list(words)
     if lines:
         block += ["", text("mcp-quoted", lang)]
         block += ["> " + clean_text(line.replace("\n", "\\n"), LONGEST) for line in lines[:shown]]

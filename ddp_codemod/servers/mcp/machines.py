@@ -95,7 +95,7 @@ def doctor(call: Call, _: Doctor, python: str | None = None) -> Answer:
     line = command_line(["ddp-codemod", "apply", ".", "--platform", found.platform]) if found.platform else None
     report = clean_report(json.loads(checkups.encode_checkup(found, call.lang, line)))
     states = [check.state for check in found.checks]
-    said = call.say(
+    text = call.say(
         "mcp-doctor" if found.platform else "mcp-doctor-unsure",
         platform=quote_foreign(found.platform or ""),
         problems=states.count("problem"),
@@ -109,7 +109,7 @@ def doctor(call: Call, _: Doctor, python: str | None = None) -> Answer:
     todo = (
         call.say("mcp-todo-platform", platform=quote_foreign(found.platform)) if found.platform else call.say("mcp-todo-unsure")
     )
-    return Answer({"report": report}, (todo, said), (*lines, render(quote_reason(found.because), call.lang)))
+    return Answer({"report": report}, (todo, text), (*lines, render(quote_reason(found.because), call.lang)))
 
 
 def verify(call: Call, asked: Verify, python: str | None = None) -> Answer:
@@ -139,7 +139,7 @@ def verify(call: Call, asked: Verify, python: str | None = None) -> Answer:
     command = cure_command(job.rules, str(project.root))
     report, more = limit_report(clean_report(json.loads(tried.encode_trials(done, job.platform.id, call.lang, command))), "sites")
     states = [attempt.state for one in done for attempt in one.tried]
-    said = call.say(
+    text = call.say(
         "mcp-verified",
         platform=quote_foreign(job.platform.id),
         passed=states.count("passed"),
@@ -147,10 +147,10 @@ def verify(call: Call, asked: Verify, python: str | None = None) -> Answer:
         left=sum(one.trial is None for one in done) + states.count("skipped"),
     )
     said_more = (call.say("mcp-left-out", n=more),) if more else ()
-    made = {"root": clean_text(str(found.root)), "report": report}
+    result = {"root": clean_text(str(found.root)), "report": report}
     trouble = states.count("failed") + states.count("hung")
     todo = call.say("mcp-todo-failed" if trouble else "mcp-todo-verified" if done else "mcp-todo-none")
-    return Answer(made, (todo, said, *said_more), tuple(map(_format_trial, report["sites"])))
+    return Answer(result, (todo, text, *said_more), tuple(map(_format_trial, report["sites"])))
 
 
 def _format_trial(one: dict[str, Any]) -> str:

@@ -73,10 +73,10 @@ def diff(call: Call, asked: Diff) -> Answer:
     said = [*todo, *_format_counts(call, found, plan)]
     if part["next"] is not None:
         said.append(call.say("mcp-patch-more", n=part["next"], total=part["total"]))
-    made: dict[str, Any] = {"root": clean_text(str(found.root)), "report": taken, "page": which, "patch": part}
-    made |= {"digest": plan.digest if plan.files else None, "files": len(plan.files)}
+    result: dict[str, Any] = {"root": clean_text(str(found.root)), "report": taken, "page": which, "patch": part}
+    result |= {"digest": plan.digest if plan.files else None, "files": len(plan.files)}
     beside = [] if asked.patch_offset else _format_entries(call, taken, asked.show or ("sites", "advisories", "skipped"))
-    return Answer(made, tuple(said), (*beside, *part["lines"]), shown=150)
+    return Answer(result, tuple(said), (*beside, *part["lines"]), shown=150)
 
 
 def explain(call: Call, asked: Explain) -> Answer:
@@ -94,8 +94,8 @@ def explain(call: Call, asked: Explain) -> Answer:
     ]
     lines = [*_format_entries(call, report, ("sites", "edits", "advisories")), *(_format_step(call, one) for one in steps)]
     said += [call.say("mcp-left-out", n=left + unsaid)] if left + unsaid else []
-    made = {"root": clean_text(str(found.root)), "report": report, **clean_report({"steps": steps})}
-    return Answer(made, tuple(said), tuple(lines))
+    result = {"root": clean_text(str(found.root)), "report": report, **clean_report({"steps": steps})}
+    return Answer(result, tuple(said), tuple(lines))
 
 
 def apply(call: Call, asked: Apply) -> Answer:
@@ -111,12 +111,12 @@ def apply(call: Call, asked: Apply) -> Answer:
             raise Refused(call.say("mcp-refused"), str(why)) from None
     back = {"tool": "undo", "arguments": {"path": str(found.root)}}
     command = command_line(["ddp-codemod", "undo", str(found.root)])
-    made = {"root": clean_text(str(found.root)), "written": [*map(clean_text, names)], "digest": plan.digest}
+    result = {"root": clean_text(str(found.root)), "written": [*map(clean_text, names)], "digest": plan.digest}
     part = not asked.unsafe and any(edit.applicability is Applicability.UNSAFE for edit in found.edits)
     todo = call.say("mcp-todo-unsafe" if part else "mcp-todo-written")  # a part of the changes need not train
     todo = _describe_half_port(call, found, asked) or todo
     return Answer(
-        {**made, "undo": {**back, "command": command}},
+        {**result, "undo": {**back, "command": command}},
         (todo, call.say("mcp-written", n=len(names)), call.say("mcp-take-back")),
         (quote_text(command, 400), *map(quote_text, names)),
     )
@@ -130,8 +130,8 @@ def take_back(call: Call, asked: Undo) -> Answer:
             names = undo(project.paths[0], root=project.root)
         except PlanError as why:
             raise Refused(call.say("mcp-refused"), str(why)) from None
-    made = {"root": clean_text(str(project.root)), "restored": [*map(clean_text, names)]}
-    return Answer(made, (call.say("mcp-todo-restored"), call.say("mcp-restored", n=len(names))), tuple(map(quote_text, names)))
+    result = {"root": clean_text(str(project.root)), "restored": [*map(clean_text, names)]}
+    return Answer(result, (call.say("mcp-todo-restored"), call.say("mcp-restored", n=len(names))), tuple(map(quote_text, names)))
 
 
 def _survey_project(call: Call, asked: Project, project: ProjectPaths | None = None) -> Survey:
@@ -181,10 +181,10 @@ def _answer_with_page(call: Call, asked: Paged, found: Survey, usual: Sequence[K
         said.append(call.say("mcp-unreached", n=len(found.unreached)))
     if loads := report["unfollowed"]:
         said.append(call.say("mcp-unfollowed", n=len(loads)))
-    made = {"root": clean_text(str(found.root)), "report": taken, "page": which}
+    result = {"root": clean_text(str(found.root)), "report": taken, "page": which}
     files = [f"{quote_text(one['path'])}:{one['line']}" for one in loads[:_UNREACHED]]
     files += map(quote_text, found.unreached[:_UNREACHED])
-    return Answer(made, tuple(said), (*_format_entries(call, taken, asked.show or usual), *files))
+    return Answer(result, tuple(said), (*_format_entries(call, taken, asked.show or usual), *files))
 
 
 def _ask_for_review(asked: P) -> P:
@@ -271,8 +271,10 @@ def _encode_trace(call: Call, found: Survey, hops: tuple[Hop, ...], origins: Seq
     of_origins = [hop for origin in origins for hop in origin.hops]
     for hop in (*(one for one in hops if one not in of_origins), *of_origins):
         line, _ = view.position(hop.place)
-        said = render(quote_reason(hop.reason), call.lang)
-        steps.append({"path": hop.place.name, "line": line, "source": shorten_text(view.source_text(hop.place)), "message": said})
+        message = render(quote_reason(hop.reason), call.lang)
+        steps.append(
+            {"path": hop.place.name, "line": line, "source": shorten_text(view.source_text(hop.place)), "message": message}
+        )
     return steps
 
 

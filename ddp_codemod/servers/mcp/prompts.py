@@ -42,11 +42,11 @@ def make_prompt(name: str, given: Mapping[str, str], writes: bool, lang: str) ->
             raise Refused(text("mcp-prompt-lacks", lang, argument=argument))
     if name == "log":
         lines = given["log"][-LONGEST:].splitlines()
-        said = join_answer([text("mcp-prompt-log", lang)], lines, lang, shown=len(lines))
+        message = join_answer([text("mcp-prompt-log", lang)], lines, lang, shown=len(lines))
     else:
         if given["platform"] not in load().platforms:
             raise Refused(text("mcp-prompt-platform", lang, names=", ".join(sorted(load().platforms))))
         last = text("mcp-prompt-port-apply" if writes else "mcp-prompt-port-tell", lang)
         where = [given["path"]] if given.get("path") else []
-        said = join_answer([text("mcp-prompt-port", lang, platform=given["platform"]), last], where, lang)
-    return [types.PromptMessage(role="user", content=types.TextContent(type="text", text=said))]
+        message = join_answer([text("mcp-prompt-port", lang, platform=given["platform"]), last], where, lang)
+    return [types.PromptMessage(role="user", content=types.TextContent(type="text", text=message))]

@@ -135,8 +135,8 @@ class Tools:
         return types.CompleteResult(completion=types.Completion(values=fitting[:100], total=len(fitting), has_more=False))
 
 
-def _make_failure(said: str, quoted_lines: Sequence[str], lang: str) -> types.CallToolResult:
-    shown = join_answer([said], [line for one in quoted_lines for line in one.splitlines()], lang)
+def _make_failure(message: str, quoted_lines: Sequence[str], lang: str) -> types.CallToolResult:
+    shown = join_answer([message], [line for one in quoted_lines for line in one.splitlines()], lang)
     return types.CallToolResult(content=[types.TextContent(type="text", text=shown)], is_error=True)
 
 

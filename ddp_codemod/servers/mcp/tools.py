@@ -108,5 +108,5 @@ def schema_of_output(name: str) -> dict[str, Any]:
         shared = report.pop("$defs", {})  # references are looked up from the top
         report.pop("$schema")
         properties["report"] = {**report, "description": text("mcp-report")}
-    made = {"type": "object", "additionalProperties": False, "required": sorted(properties), "properties": properties}
-    return {**made, "$defs": shared} if shared else made
+    result = {"type": "object", "additionalProperties": False, "required": sorted(properties), "properties": properties}
+    return {**result, "$defs": shared} if shared else result
