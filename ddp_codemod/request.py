@@ -19,7 +19,7 @@ from ddp_codemod.messages import render as sentence
 from ddp_codemod.model import Reason, Survey
 from ddp_codemod.run.options import Options, Progress
 from ddp_codemod.run.survey import survey
-from ddp_codemod.versions import given
+from ddp_codemod.versions import parse_stated
 from ddp_codemod.write.ported_lines import find_ported_lines
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def make_options(
         known = load(config.all_folders(map(Path, rule_folders)))
         check_ids(config, known)
         named = [name for name, package in known.packages.items() if package.asked] if torch_version else []
-        versions = {name: given(torch_version or "", name, "torch_version") for name in named}
+        versions = {name: parse_stated(torch_version or "", name, "torch_version") for name in named}
     except (ConfigError, RuleError, ValueError) as why:
         raise PlanError(sentence(why.reason) if isinstance(why, ConfigError) else str(why)) from None
     fixes = tuple(dict.fromkeys((*config.rules, *rules)))

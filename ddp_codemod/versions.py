@@ -38,7 +38,7 @@ def _import_specifiers() -> ModuleType:
         return import_module("packaging.specifiers")
 
 
-def given(version: str, package: str, origin: str) -> Stated:
+def parse_stated(version: str, package: str, origin: str) -> Stated:
     """A version that somebody names. Raises ValueError where it is none."""
     from packaging.version import Version
 

@@ -42,12 +42,12 @@ def may_concern(machines: Iterable[Machines], own: Sequence[MachineFacts], name:
     """
     words = re.split(r"[^a-z0-9]+", name.lower())
 
-    def said(patterns: Iterable[str]) -> bool:
+    def matches_word(patterns: Iterable[str]) -> bool:
         return any(fnmatchcase(word, pattern) for word in words for pattern in patterns)
 
-    shared = [one for one in machines if said(one.words)]
+    shared = [one for one in machines if matches_word(one.words)]
     system = [is_possible(target.systems, one.systems) for one in shared if one.systems]
     device = [bool(one.accelerators) and is_possible(target.accelerators, one.accelerators) for one in shared if not one.systems]
-    if any(said(one.words) for one in own):
-        device.append(said(target.words))
+    if any(matches_word(one.words) for one in own):
+        device.append(matches_word(target.words))
     return all(not answers or any(answers) for answers in (system, device))

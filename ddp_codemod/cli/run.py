@@ -153,11 +153,11 @@ def read_versions(settings: Settings, rules: Rules) -> dict[str, Stated]:
     """The version that --torch-version names. Raises Failure where it is none."""
     if settings.torch_version is None:
         return {}
-    from ddp_codemod.versions import given
+    from ddp_codemod.versions import parse_stated
 
     asked = (package.name for package in rules.packages.values() if package.asked)
     try:
-        return {name: given(settings.torch_version, name, "--torch-version") for name in asked}
+        return {name: parse_stated(settings.torch_version, name, "--torch-version") for name in asked}
     except ValueError:
         raise make_failure("torch-version-bad", word=settings.torch_version) from None
 

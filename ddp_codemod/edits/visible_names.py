@@ -73,10 +73,10 @@ def scopes_at(source: Source, tree: ast.Module, offset: int) -> list[Scope]:
 
 def find_unbound_read(source: Source, tree: ast.Module, name: str) -> int | None:
     """The line of code that reads a name which nothing gives it: an import would change what happens there. None where there is none."""
-    spoken = _collect_names(tree)
-    if list_bindings(tree, name) or spoken.takes_all:
+    names_read = _collect_names(tree)
+    if list_bindings(tree, name) or names_read.takes_all:
         return None
-    for node in spoken.read.get(name, ()):
+    for node in names_read.read.get(name, ()):
         if not any(
             list_bindings(scope.node, name) for scope in scopes_at(source, tree, source.offset(node.lineno, node.col_offset))
         ):

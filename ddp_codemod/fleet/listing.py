@@ -108,7 +108,7 @@ class Reader:
             return Reason.of("fleet-list-ref", ref=entry.ref)
         if entry.torch_version is not None:
             try:
-                versions.given(entry.torch_version, "", "")
+                versions.parse_stated(entry.torch_version, "", "")
             except ValueError:
                 return Reason.of("fleet-list-version", word=entry.torch_version)
         return None

@@ -25,7 +25,7 @@ from ddp_codemod.report.markdown import format_pull_request
 from ddp_codemod.report.view import View
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
-from ddp_codemod.versions import Stated, given
+from ddp_codemod.versions import Stated, parse_stated
 from ddp_codemod.write.repository import find_blobs
 
 PATCH, JSON, TEXT, PAGE = "changes.patch", "report.json", "pull-request.md", "review.html"
@@ -146,7 +146,7 @@ def _find_versions(entry: Entry, rules: Rules) -> dict[str, Stated]:
     if entry.torch_version is None:
         return {}
     asked = (package.name for package in rules.packages.values() if package.asked)
-    return {name: given(entry.torch_version, name, "--torch-version") for name in asked}
+    return {name: parse_stated(entry.torch_version, name, "--torch-version") for name in asked}
 
 
 def format_command(entry: Entry) -> str:

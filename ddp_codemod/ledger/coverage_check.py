@@ -39,7 +39,7 @@ def find_uncovered_mentions(
     names = [name for name, backend in backends.items() if not backend.specific and assess(name, choice, backends).wanted]
     devices = {device for backend in backends.values() for device in backend.devices} - {*context.platform.device_types}
     words, called = _collect_words(context, devices), _list_taker_names(context)
-    project, spoken = context.tracer.resolver.project, _CoveredPlaces(decisions, edits, notes)
+    project, covered = context.tracer.resolver.project, _CoveredPlaces(decisions, edits, notes)
 
     def is_wrong(text: str) -> bool:
         return (
@@ -53,7 +53,7 @@ def find_uncovered_mentions(
     seen: set[Place] = set()
     for one in find_mentions(project, names, is_wrong, admits, called):
         line = one.tree.source.position(one.place.start)[0]
-        if one.place in seen or spoken.of(one.place, line):
+        if one.place in seen or covered.of(one.place, line):
             continue  # asked first, since it costs least
         if isinstance(one.tree, Module) and isinstance(one.node, ast.Constant):
             if is_explained(context.tracer, words, one.tree, one.node):
@@ -76,7 +76,7 @@ def find_uncovered_mentions(
         name = result.place.name
         module = project.module(name) if name in project.names else None
         ignored = module is not None and any(has_ignore_comment(module, result.place.start, rule) for rule in asking)
-        if result.place in seen or ignored or spoken.of(result.place, result.line) or limits.scope.ignores_in(name, set(asking)):
+        if result.place in seen or ignored or covered.of(result.place, result.line) or limits.scope.ignores_in(name, set(asking)):
             continue
         seen.add(result.place)
         found.append(result)

@@ -24,24 +24,20 @@ def head_of(source: Value) -> str | None:
 
 def is_query_off(source: Value, query: Query) -> bool:
     """Whether what is written out of a built text turns the query parameter off already."""
-    built = _find_last_piece(source)
-    texts = "{}".join(
-        replacement
-        for replacement in (list_text_pieces(built) if built is not None else None) or []
-        if isinstance(replacement, str)
-    )
+    built = _find_last_part(source)
+    texts = "{}".join(part for part in (list_text_pieces(built) if built is not None else None) or [] if isinstance(part, str))
     found = re.search(rf"[?&]{re.escape(query.key)}=([^&{{]+)", texts)
     return found is not None and found[1] not in query.on
 
 
 def append_query(source: Value, query: Query) -> Splice | None:
     """The query at the end of a text whose last piece is written out, or is the port; None where the end is not known."""
-    node = _find_last_piece(source)
+    node = _find_last_part(source)
     if head_of(source) not in query.schemes or not isinstance(source.module, Module) or node is None:
         return None
     module = source.module
-    joined = [replacement for replacement in list_text_pieces(node) or [] if replacement != ""]
-    texts = [replacement for replacement in joined if isinstance(replacement, str)]
+    joined = [part for part in list_text_pieces(node) or [] if part != ""]
+    texts = [part for part in joined if isinstance(part, str)]
     whole = "".join(texts)
     ends_in_port = len(joined) > 1 and not isinstance(joined[-1], str) and str(joined[-2]).endswith(":") and "?" not in whole
     if not joined or query.key in whole or not (isinstance(joined[-1], str) or ends_in_port):
@@ -63,7 +59,7 @@ def append_query(source: Value, query: Query) -> Splice | None:
     return None
 
 
-def _find_last_piece(source: Value) -> ast.expr | None:
+def _find_last_part(source: Value) -> ast.expr | None:
     """The expression that ends the text."""
     if isinstance(source.node, ast.AugAssign) and isinstance(source.node.op, ast.Add):
         return source.node.value

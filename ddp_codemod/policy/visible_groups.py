@@ -41,11 +41,13 @@ def assess_use(context: Context, use: Use) -> tuple[Visibility, Reason | None]:
         return Visibility.YES, None
     if shown.arguments and not (shown.methods or shown.attributes):  # nothing else can show it
         return _find_spread_argument(context, use, shown)
-    way = _trace_object(context, use)
+    escape = _trace_object(context, use)
     if shown.handed_to:
-        taken = (_match_use(context, module, call, shown.handed_to) for module, call in way.arguments)
+        taken = (_match_use(context, module, call, shown.handed_to) for module, call in escape.arguments)
         return (Visibility.YES if any(taken) else Visibility.PERHAPS), None
-    if way.methods & set(shown.methods) or (way.attributes & set(shown.attributes) and _has_training_call(context, use, shown)):
+    if escape.methods & set(shown.methods) or (
+        escape.attributes & set(shown.attributes) and _has_training_call(context, use, shown)
+    ):
         return Visibility.YES, None
     asked_only = isinstance(
         use.module.parents.get(use.call), ast.Attribute
@@ -55,7 +57,7 @@ def assess_use(context: Context, use: Use) -> tuple[Visibility, Reason | None]:
         return Visibility.YES, None  # it would end there, had nothing made one
     if makes and _runs_on_import(context, use) and _has_visible_importer(context, use):
         return Visibility.YES, None  # before the importing file makes one
-    if way.escapes or (way.methods & set(shown.perhaps) and not asked_only) or (makes and _is_only_maker(context, use)):
+    if escape.escapes or (escape.methods & set(shown.perhaps) and not asked_only) or (makes and _is_only_maker(context, use)):
         return (Visibility.YES if _has_visible_importer(context, use) else Visibility.PERHAPS), None
     return Visibility.NO, Reason.of(
         "keep-no-training", Meaning.ELSEWHERE, method=", ".join((*shown.methods, *shown.attributes)[:3])
@@ -78,14 +80,14 @@ def _trace_object(context: Context, use: Use) -> EscapeInfo:
     own = (
         isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and function.name == last_name(use.call.func) == "__init__"
     )
-    way = EscapeInfo() if own else analyze_escapes(context.tracer, use.module, use.call)
+    escape = EscapeInfo() if own else analyze_escapes(context.tracer, use.module, use.call)
     for given in context.tracer.callers_of(use.module, function) if own else ():  # type: ignore[arg-type]
         one = analyze_escapes(context.tracer, given.module, given.call)
-        way.methods |= one.methods
-        way.attributes |= one.attributes
-        way.escapes |= one.escapes
-        way.arguments += one.arguments
-    return way
+        escape.methods |= one.methods
+        escape.attributes |= one.attributes
+        escape.escapes |= one.escapes
+        escape.arguments += one.arguments
+    return escape
 
 
 def _runs_on_import(context: Context, use: Use) -> bool:

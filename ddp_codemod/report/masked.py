@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Set
 
-_PIECE = re.compile(
+_TOKEN = re.compile(
     r"""(?P<comment>\#[^\n]*)
     |(?P<text>[rbfuRBFU]{0,2}(?:\"{3}(?:\\.|[^\\])*?\"{3}|'{3}(?:\\.|[^\\])*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))
     |(?P<name>[^\W\d]\w*)
@@ -62,10 +62,10 @@ class Masked:
 
     def code(self, text: str) -> str:
         """A stretch of a file, on one line."""
-        result = "".join(map(self._piece, _PIECE.finditer(text))).strip()
+        result = "".join(map(self._mask_token, _TOKEN.finditer(text))).strip()
         return result if len(result) <= LONGEST else result[:LONGEST] + "..."
 
-    def _piece(self, found: re.Match[str]) -> str:
+    def _mask_token(self, found: re.Match[str]) -> str:
         kind, text = found.lastgroup, found.group()
         if kind == "text":
             inner = text.lstrip("rbfuRBFU")

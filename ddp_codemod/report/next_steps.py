@@ -84,11 +84,11 @@ def _find_command_steps(view: View, outcome: Outcome, left: Left, short: bool) -
     if rest:
         kind = "device" if left.device else "unsafe"
         yield _Step(view.say(f"short-{kind}" if short else f"steps-{kind}", n=n), (("", rest),))
-    if vendor and about is not None and _is_another_way(survey, about):
+    if vendor and about is not None and _is_alternative(survey, about):
         yield _Step(view.say("steps-vendor-alone"), (("", vendor),))
 
 
-def _is_another_way(survey: Survey, about: Devices) -> bool:
+def _is_alternative(survey: Survey, about: Devices) -> bool:
     """Whether the vendor's module does away with something that is open, and no edit of this run has taken the other way."""
     found = [one for one in survey.decisions if is_device_rule(one.rule)]
     edited = any(one.action is Action.EDIT for one in found)

@@ -122,8 +122,8 @@ def _run_advice(case: Case, example: AdviceExample, rules: Rules) -> Result:
     if unread:
         return Result(case.id, example.title, "wrong", unread)
     if lines != marked:
-        spoken = f"lines marked {sorted(marked)}, spoken of {sorted(lines)}\n"
-        return Result(case.id, example.title, "noisy" if lines - marked else "missing", spoken)
+        difference = f"lines marked {sorted(marked)}, spoken of {sorted(lines)}\n"
+        return Result(case.id, example.title, "noisy" if lines - marked else "missing", difference)
     if settings != example.settings_after.removeprefix("\n"):
         return Result(case.id, example.title, "wrong", _make_diff(example.settings_after, settings, "expected", "got"))
     if example.after is not None and (got != example.after.removeprefix("\n") or again != got or left):

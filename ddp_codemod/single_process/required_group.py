@@ -37,10 +37,10 @@ def find_required_group(
     )
     first: tuple[ApiCall, Where] | None = None
     for one in (bound, *calls):
-        way = _find_condition(loads, one.module, one.node, above, 0)
-        if way is None:
+        condition = _find_condition(loads, one.module, one.node, above, 0)
+        if condition is None:
             return one, None
-        first = first or (one, way)
+        first = first or (one, condition)
     return first or (bound, None)
 
 
@@ -51,17 +51,22 @@ def _find_condition(loads: NameUses, module: Module, node: ast.AST, above: set[s
         return here
     around = (at for at in module.ancestors(node) if isinstance(at, DEFS))
     return next(
-        (way for at in around if (way := _find_common_condition(loads, loads.of(module, at), above, depth)) is not None), None
+        (
+            condition
+            for at in around
+            if (condition := _find_common_condition(loads, loads.of(module, at), above, depth)) is not None
+        ),
+        None,
     )
 
 
 def _find_common_condition(loads: NameUses, uses: Iterable[tuple[Module, ast.expr]], above: set[str], depth: int) -> Where | None:
     first: Where | None = None
     for module, use in uses:
-        way = _find_condition(loads, module, use, above, depth + 1)
-        if way is None:
+        condition = _find_condition(loads, module, use, above, depth + 1)
+        if condition is None:
             return None
-        first = first or way
+        first = first or condition
     return first
 
 

@@ -24,7 +24,7 @@ from ddp_codemod.write.undo import undo
 from ddp_codemod.write.untrusted_repository import find_link_outside
 
 # what git leaves in its folder while something is under way, and the word for it
-_UNDER_WAY = {
+_IN_PROGRESS = {
     "MERGE_HEAD": "merge",
     "rebase-merge": "rebase",
     "rebase-apply": "rebase or am",
@@ -159,7 +159,7 @@ def _check_states(git: Git, branch: str | None) -> None:
         raise CommitRefused("commit-git-elsewhere", path=folder)
     if (leading := find_link_outside(folder)) is not None:
         raise CommitRefused("commit-git-linked", path=leading)
-    for name, word in _UNDER_WAY.items():
+    for name, word in _IN_PROGRESS.items():
         if (folder / name).exists():
             raise CommitRefused("commit-under-way", what=word)
     if (folder / "index.lock").exists():

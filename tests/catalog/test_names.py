@@ -15,7 +15,7 @@ from ddp_codemod.messages import render as said
 from ddp_codemod.model import Action, Decision
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
-from ddp_codemod.versions import given
+from ddp_codemod.versions import parse_stated
 
 RULES = load()
 PLATFORMS = ("windows", "cpu", "macos", "mixed-gpu", "rocm", "rocm-rccl", "cuda", "ascend", "hpu", "xpu", "mlu", "musa")
@@ -70,7 +70,7 @@ CASES = [
 def ported(root: Path, text: str, platform: str, torch: str) -> tuple[Decision, str]:
     """What is decided about the backend, and the last line as it will be."""
     (root / "train.py").write_text(text)
-    versions = {"torch": given(torch, "torch", "--torch")} if torch else {}
+    versions = {"torch": parse_stated(torch, "torch", "--torch")} if torch else {}
     found = survey(Options((root,), RULES.platforms[platform], RULES, root=root, versions=versions))
     (decision,) = (one for one in found.decisions if one.parameter == "backend")
     changed = [change.after.decode() for change in render(found, False).changes]

@@ -35,13 +35,13 @@ def find_actions(
             if _is_touched(findings, unit, name, first, last) and (edit := _make_edit(findings, document, [unit])) is not None:
                 safe = unit.applicability is Applicability.SAFE
                 text = clean_text(shorten_text(sentence(unit.lead.reason, findings.lang), 120))
-                title = findings.said("lsp-action" if safe else "lsp-action-unsafe", rule=unit.lead.rule, said=text)
+                title = findings.say("lsp-action" if safe else "lsp-action-unsafe", rule=unit.lead.rule, said=text)
                 yield types.CodeAction(title, types.CodeActionKind.QuickFix, edit=edit, is_preferred=safe)
     safe_ones = [unit for unit in possible if unit.applicability is Applicability.SAFE]
     here = [unit for unit in safe_ones if name in unit.names]
     for kind, taken, key in ((FILE, here, "lsp-fix-file"), (PROJECT, safe_ones if here else [], "lsp-fix-project")):
         if wanted(kind) and taken and (edit := _make_edit(findings, document, taken)) is not None:
-            yield types.CodeAction(findings.said(key, n=len(taken)), kind, edit=edit)
+            yield types.CodeAction(findings.say(key, n=len(taken)), kind, edit=edit)
 
 
 def _is_touched(findings: Findings, unit: Unit, name: str, first: int, last: int) -> bool:

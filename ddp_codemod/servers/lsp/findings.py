@@ -108,10 +108,10 @@ class Findings:
         """Why a line (counted from 1) is changed, stays or needs review; None where nothing is decided there."""
         found = limit_to_line(self.survey, name, line)
         view = View(found, self.lang, Ink(False), self.survey.root.absolute())
-        block = [said for decision in found.decisions for said in (*explain_site(view, decision), "")]
+        block = [row for decision in found.decisions for row in (*explain_site(view, decision), "")]
         block += [render(one.message, self.lang) for one in found.advisories]
         return clean_text("\n".join(block).strip(), 6000) or None
 
-    def said(self, key: str, /, **args: object) -> str:
+    def say(self, key: str, /, **args: object) -> str:
         """A sentence in the reader's language."""
         return text(key, self.lang, **args)
