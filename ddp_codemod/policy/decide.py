@@ -156,19 +156,16 @@ def decide_site(context: Context, finding: Finding, parameter: Parameter, fix: F
     """What becomes of a site whose sources are known."""
     platform, surface = context.platform, finding.use.surface
     if len(left := drop_unlaunched_sources(context.facts, parameter, finding.possible)) < len(finding.possible):
-        finding = start(
-            context, finding.use, parameter, finding.argument, left, (text_of(context, source, parameter) for source in left)
-        )
+        texts = (text_of(context, source, parameter) for source in left)
+        finding = start(context, finding.use, parameter, finding.argument, left, texts)
     if (ignored := decide_if_ignored(context, finding, parameter, fix)) is not None:
         return ignored
     changes, blocked = _plan_changes(context, parameter, list(finding.possible))
     if parameter.foreign is not None and (changes or blocked):
-        reason = Reason.of(
-            "review-foreign", Meaning.FOREIGN, why=parameter.foreign, why_zh=parameter.foreign_zh or parameter.foreign
-        )
-        return replace(
-            finding.review(fix.id, reason), at=tuple(change.source for change in changes if isinstance(change, NewText))
-        )
+        why_zh = parameter.foreign_zh or parameter.foreign
+        reason = Reason.of("review-foreign", Meaning.FOREIGN, why=parameter.foreign, why_zh=why_zh)
+        at = tuple(change.source for change in changes if isinstance(change, NewText))
+        return replace(finding.review(fix.id, reason), at=at)
     untraced = False
     if changes:
         safe = fix.applicability == "safe" and surface.edit_applicability == "safe"
@@ -186,9 +183,7 @@ def decide_site(context: Context, finding: Finding, parameter: Parameter, fix: F
         names = (find_testing_function(context, change.source) for change in changes if isinstance(change, NewText))
         if (name := next(filter(None, names), None)) is not None:
             safe, reason = False, Reason("edit-about", (*reason.args, ("function", name)))
-        elif (
-            finding.possible.why is not None and finding.possible.why.is_lost
-        ):  # the edits cure only a part of what may be passed
+        elif finding.possible.why is not None and finding.possible.why.is_lost:  # the edits cure only a part
             untraced = safe
             safe, reason = False, Reason("edit-partly", reason.args)
         elif left_to_torch and any(map(_is_default, _find_unmended_sources(finding, changes))):
