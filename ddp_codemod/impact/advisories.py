@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from functools import cached_property
 from itertools import groupby
 
@@ -13,6 +13,7 @@ from ddp_codemod.catalog.advisory import Advice, Pattern
 from ddp_codemod.catalog.backends import find_libraries
 from ddp_codemod.catalog.processes import may_be_bare
 from ddp_codemod.discover.listing import is_under
+from ddp_codemod.impact.advice_text import format_advice
 from ddp_codemod.impact.asking_functions import find_calling_files
 from ddp_codemod.impact.changed_backends import BackendSwitches
 from ddp_codemod.impact.guarded_places import is_guarded
@@ -27,7 +28,7 @@ from ddp_codemod.impact.usage_settings import (
     find_in_requirements,
     find_in_settings,
 )
-from ddp_codemod.model import Advisory, Reason
+from ddp_codemod.model import Advisory
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.imports import Imports
 from ddp_codemod.sites.launched_programs import drop_others, find_launched_programs, follow_starts
@@ -36,7 +37,6 @@ from ddp_codemod.sites.training_files import find_framework_files, find_training
 from ddp_codemod.sites.word_search import TextMatcher
 
 _OUTSIDE = ("configured", "option", "stated")  # what is looked for outside of programs
-LISTED = 20  # places that one note names
 MANY = 100  # files to parse, which take longer than to find out which files belong together
 
 
@@ -94,10 +94,12 @@ class PortedProject(Struct, dict=True):
         return may_be_bare(known.processes, self.context.facts.facts, (known.fixes[ident] for ident in self.rules))
 
     def groups(self, advice: Advice) -> set[str]:
-        """The files of the groups that an advice is about; of one about the device, also those that train without a group."""
+        """The files of the groups that an advice is about; of one about the device, or a torch without groups, also those that train."""
         found = self.switches.to(advice.backend, advice.anyhow)
         if advice.pattern is not None and advice.pattern.use == "apart":
             return found  # several ranks take a group
+        if advice.bare:
+            return found | self._training  # what a library does there fails without a group of the project's too
         return found | self.training | self.launched | self.named if advice.where and not advice.backend else found
 
     def is_ported(self, program: str) -> bool:
@@ -110,8 +112,12 @@ class PortedProject(Struct, dict=True):
     @cached_property
     def training(self) -> set[str]:
         """The files that train, in one process or several, if the platform lacks the device that they were written for."""
-        project, rules = self.context.tracer.resolver.project, self.context.rules
-        return find_training_files(project, rules.processes, rules.idioms) if self.context.platform.device is not None else set()
+        return self._training if self.context.platform.device is not None else set()
+
+    @cached_property
+    def _training(self) -> set[str]:
+        rules = self.context.rules
+        return find_training_files(self.context.tracer.resolver.project, rules.processes, rules.idioms)
 
     @cached_property
     def launched(self) -> set[str]:
@@ -251,20 +257,6 @@ def _emit_notes(whole: PortedProject, advice: Advice, found: list[tuple[str, int
         (name, line), *others = group
         more = [str(other) if file == name else f"{file}:{other}" for file, other in others]
         yield Advisory(name, line, advice.id, format_advice(advice, more), advice.ends)
-
-
-def format_advice(advice: Advice, more: Sequence[str] = ()) -> Reason:
-    """What an advice says; ``more`` are further places."""
-    lines = ", ".join((*more[:LISTED], *(["..."] if len(more) > LISTED else ())))
-    args = {"text": advice.text, "text_zh": advice.text_zh, "source": ", ".join(advice.source)}
-    return Reason.of("advice-lines", lines=lines, **args) if lines else Reason.of("advice", **args)
-
-
-def split_places(reason: Reason) -> tuple[Reason, str]:
-    """What an advice says without its further places, and these."""
-    args = dict(reason.args)
-    lines = args.pop("lines", "")
-    return (Reason.of("advice", reason.means, **args), lines) if lines else (reason, "")
 
 
 def _find_lines(

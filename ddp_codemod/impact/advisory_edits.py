@@ -14,7 +14,8 @@ from ddp_codemod.catalog.advisory import Advice
 from ddp_codemod.catalog.model import Surface
 from ddp_codemod.dataflow.values import ValueSet
 from ddp_codemod.discover.kinds import is_test
-from ddp_codemod.impact.advisories import PortedProject, collect_notes, format_advice
+from ddp_codemod.impact.advice_text import format_advice
+from ddp_codemod.impact.advisories import PortedProject, collect_notes
 from ddp_codemod.impact.rewrites import rewrite_hit
 from ddp_codemod.impact.setting_edits import find_setting_edits
 from ddp_codemod.impact.unfollowed_loads import find_unfollowed_loads
@@ -93,10 +94,11 @@ class AdviceEditor(Struct, dict=True):
     def notes(self) -> Iterator[Advisory]:
         """Notes on the lines that no edit cures; asked for after ``findings``."""
         for note in collect_notes(self.whole, self.writable, lambda hit: hit.node in self._cured or self.covers(hit)):
-            about = self.whole.context.rules.advice[note.rule].pattern
+            advice = self.whole.context.rules.advice[note.rule]
+            configured = advice.pattern is not None and advice.pattern.use == "configured"
             if (note.rule, note.name, note.line) in self._set:
                 continue
-            if about is None or about.use != "configured" or self._may_read(note.name):
+            if not configured or advice.bare or self._may_read(note.name):
                 yield note
 
     def _may_read(self, settings: str) -> bool:

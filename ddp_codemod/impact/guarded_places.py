@@ -30,6 +30,8 @@ def is_guarded(context: Context, advice: Advice, hit: Hit) -> bool:
         if isinstance(around, (ast.If, ast.IfExp)) and child is not around.test:
             if advice.level == "note" and _has_equal_branch(around, child, hit.node):
                 return True
+            if advice.bare and child in _list_branch(around.body) and _asks_for_package(context, module, around.test):
+                return True
             if _is_device_test(around.test, foreign, advice.guards) or is_availability_checked(module, around, child, hit.node):
                 return True
         elif isinstance(around, ast.Try) and child in around.body and can_continue(around):
@@ -42,6 +44,18 @@ def is_guarded(context: Context, advice: Advice, hit: Hit) -> bool:
     return False
 
 
+def _list_branch(body: list[ast.stmt] | ast.expr) -> list[ast.AST]:
+    return [*body] if isinstance(body, list) else [body]
+
+
+def _asks_for_package(context: Context, module: Module, test: ast.expr) -> bool:
+    """Whether a condition asks whether torch has its distributed package."""
+    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    asked = {table.available for table in context.rules.processes}
+    calls = [part.func for part in parts if isinstance(part, ast.Call)]
+    return any(not asked.isdisjoint(context.tracer.resolver.names(module, function)) for function in calls)
+
+
 def _find_comparisons(module: Module, function: ast.AST) -> Iterator[ast.expr]:
     for part in module.nodes.get(ast.Compare, ()):
         if isinstance(part, ast.Compare) and function in module.ancestors(part):
@@ -50,7 +64,7 @@ def _find_comparisons(module: Module, function: ast.AST) -> Iterator[ast.expr]:
 
 def _has_equal_branch(around: ast.If | ast.IfExp, child: ast.AST, node: ast.AST) -> bool:
     """Whether the other branch does the same without it: then a switch of the code's own decides."""
-    branches = [part if isinstance(part, list) else [part] for part in (around.body, around.orelse)]
+    branches = [_list_branch(part) for part in (around.body, around.orelse)]
     own, other = branches if child in branches[0] else reversed(branches)
     using = [
         call

@@ -87,7 +87,7 @@ def advisories_section(view: View, found: Sequence[Advisory]) -> Section:
     """Notes that no edit cures. One about the whole project has no place."""
     if not found:  # then the module is not needed
         return Section("left-advisories", 0, ())
-    from ddp_codemod.impact.advisories import split_places
+    from ddp_codemod.impact.advice_text import split_places
 
     notes = dict.fromkeys((one.name if one.line else "", one.line, one.rule, one.message, one.open) for one in found)
 

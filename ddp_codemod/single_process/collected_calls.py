@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.single_process.api import Api, passed_argument
+from ddp_codemod.single_process.enclosing_tests import is_for_type_checker
 from ddp_codemod.single_process.external_calls import ExternalCalls, GroupQuery
 from ddp_codemod.single_process.model import ApiCall, Problem
 from ddp_codemod.single_process.reachability import DEFS, imported_files, imports_of, looked_up_in
@@ -144,6 +145,8 @@ def _find_passed_function(api: Api, module: Module, node: ast.Name | ast.Attribu
     """The API's name where a function of it is not called but passed around; "" where that is harmless."""
     parent = module.parents.get(node)
     if isinstance(parent, ast.Attribute) or (isinstance(parent, ast.Call) and parent.func is node):
+        return ""
+    if is_for_type_checker(module, node):
         return ""
     names = api.resolver.names(module, node)
     name = next((name for name in names if (call := api.named(name)) is not None and call.role in _NEEDS), "")

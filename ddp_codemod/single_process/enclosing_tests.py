@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.python import Module, last_name
 
 LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -102,3 +102,13 @@ def number_of(node: ast.expr) -> int | None:
         inner = number_of(node.operand)
         return None if inner is None else -inner
     return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
+
+
+def is_for_type_checker(module: Module, node: ast.AST) -> bool:
+    """Whether a node is under ``if TYPE_CHECKING:``, which never holds where a program runs."""
+    child = node
+    for around in module.ancestors(node):
+        if isinstance(around, ast.If) and child in around.body and last_name(around.test) == "TYPE_CHECKING":
+            return True
+        child = around
+    return False

@@ -12,6 +12,7 @@ from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.single_process.api import Api
 from ddp_codemod.single_process.availability_tests import AvailabilityTests
 from ddp_codemod.single_process.condition import Condition, Conditions
+from ddp_codemod.single_process.enclosing_tests import is_for_type_checker
 from ddp_codemod.single_process.entry_rewriter import stands_bare
 from ddp_codemod.single_process.fstrings import start_of, text_of
 from ddp_codemod.single_process.guarded_statements import GuardedStatement, check_statement, write_guards
@@ -133,7 +134,9 @@ class MissingPackage:
         return isinstance(node, ast.Name) and (node.id in imports_of(module) or "*" in imports_of(module))
 
     def _is_guarded(self, module: Module, node: ast.AST, caught: frozenset[str]) -> bool:
-        """Whether the use runs only where the package is there, or is caught where it fails."""
+        """Whether the use runs only where the package is there or for a type checker, or is caught where it fails."""
+        if is_for_type_checker(module, node):
+            return True
         child = node
         for around in module.ancestors(node):
             if (

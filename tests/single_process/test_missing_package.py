@@ -71,6 +71,7 @@ def test_what_is_guarded(tmp_path: Path, line: str, after: str) -> None:
         "try:\n    from torch.distributed import ReduceOp\nexcept ImportError:\n    ReduceOp = None",
         "try:\n    say = dist.is_initialized()\nexcept AttributeError:\n    say = False",
         "from torch.distributed import is_available",
+        "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from torch.distributed import ReduceOp\n\n    Group = ReduceOp\n    Wrapper = torch.nn.parallel.DistributedDataParallel | None",
         "from torch.distributed.elastic.multiprocessing.errors import record",
         "from torch.nn.parallel import DistributedDataParallel",
         "from torch.utils.data import DistributedSampler",
@@ -99,6 +100,7 @@ def test_what_stays(tmp_path: Path, lines: str) -> None:
         "class Mine(dist.Store):\n    pass",
         "from torch.distributed import is_available, is_initialized",
         "if not dist.is_available():\n    raise RuntimeError('torch.distributed is needed')",
+        "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import json\nelse:\n    Group = dist.Store",
     ],
 )
 def test_what_a_person_is_told_and_nothing_is_changed(tmp_path: Path, lines: str) -> None:

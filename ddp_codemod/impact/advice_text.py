@@ -1,0 +1,24 @@
+"""What an advice says, with the places that it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ddp_codemod.catalog.advisory import Advice
+from ddp_codemod.model import Reason
+
+LISTED = 20  # places that one note names
+
+
+def format_advice(advice: Advice, more: Sequence[str] = ()) -> Reason:
+    """What an advice says; ``more`` are further places."""
+    lines = ", ".join((*more[:LISTED], *(["..."] if len(more) > LISTED else ())))
+    args = {"text": advice.text, "text_zh": advice.text_zh, "source": ", ".join(advice.source)}
+    return Reason.of("advice-lines", lines=lines, **args) if lines else Reason.of("advice", **args)
+
+
+def split_places(reason: Reason) -> tuple[Reason, str]:
+    """What an advice says without its further places, and these."""
+    args = dict(reason.args)
+    lines = args.pop("lines", "")
+    return (Reason.of("advice", reason.means, **args), lines) if lines else (reason, "")
