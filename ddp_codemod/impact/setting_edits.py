@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ddp_codemod.catalog.advisory import Advice
 from ddp_codemod.catalog.model import Surface
 from ddp_codemod.dataflow.values import ValueSet
-from ddp_codemod.impact.advisories import format_advice
+from ddp_codemod.impact.advice_text import format_advice
 from ddp_codemod.impact.usage_settings import list_settings
 from ddp_codemod.model import Action, Applicability
 from ddp_codemod.parse.document import Document, Entry
