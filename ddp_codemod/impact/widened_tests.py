@@ -82,7 +82,7 @@ def _is_left_in_place(statement: ast.stmt, call: ast.Call) -> bool:
         return False
     named = isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == ast.unparse(function.value)
     to = call.args[0]
-    return named and (_DEVICE in last_name(to).lower() or (isinstance(to, ast.Constant) and to.value == "cpu"))
+    return named and (_DEVICE in last_name(to).lower() or (isinstance(to, ast.Constant) and isinstance(to.value, str)))
 
 
 def _find_unwrapping_tests(context: Context, pattern: Pattern, module: Module, branch: ast.If) -> list[ast.expr] | None:
@@ -128,7 +128,9 @@ def _is_same_question(context: Context, pattern: Pattern, module: Module, test: 
     if not isinstance(test, ast.Call) or set(pattern.makers[:1]).isdisjoint(context.tracer.resolver.names(module, test.func)):
         return False
     around = module.parents[test]
-    behind = [around.body] if isinstance(around, ast.IfExp) else around.body if isinstance(around, ast.If) else []
+    behind: list[ast.AST] = (
+        [*around.body] if isinstance(around, ast.If) else [around.body] if isinstance(around, ast.IfExp) else []
+    )
     return bool(behind) and not any(pattern.device in module.text(one) for one in behind)
 
 
