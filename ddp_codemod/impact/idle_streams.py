@@ -36,15 +36,16 @@ def find_waiting_statement(module: Module, node: ast.AST, methods: Collection[st
 def is_idle(context: Context, module: Module, call: ast.Call, rewrite: Rewrite) -> bool:
     """Whether a new stream goes to a name that is only entered (``enters``), and waited for together with the current one (``of``)."""
     result = module.parents.get(call)
-    if not isinstance(result, ast.Assign) or result.value is not call or len(result.targets) != 1:
+    targets = result.targets if isinstance(result, ast.Assign) else [result.target] if isinstance(result, ast.AnnAssign) else []
+    if len(targets) != 1 or getattr(result, "value", None) is not call:
         return False
-    uses = list(_find_uses(context, module, result.targets[0]))
+    uses = list(_find_uses(context, module, targets[0], rewrite.enters))
     return bool(uses) and all(
         _is_entered(context, at, use, rewrite.enters) or _is_waited_for(context, at, use, rewrite) for at, use in uses
     )
 
 
-def _find_uses(context: Context, module: Module, target: ast.expr) -> Iterator[tuple[Module, ast.expr]]:
+def _find_uses(context: Context, module: Module, target: ast.expr, enters: Collection[str]) -> Iterator[tuple[Module, ast.expr]]:
     """Where the file reads a name, or any file an attribute of that name of whatever object of the project."""
     if isinstance(target, ast.Name):
         for name in module.nodes.get(ast.Name, ()):
@@ -55,8 +56,24 @@ def _find_uses(context: Context, module: Module, target: ast.expr) -> Iterator[t
         for at in (one for file in sorted({module.name, *project.mentioning(target.attr)}) for one in project.programs(file)):
             for node in at.nodes.get(ast.Attribute, ()):
                 if isinstance(node, ast.Attribute) and node.attr == target.attr and isinstance(node.ctx, ast.Load):
-                    if not context.tracer.resolver.names(at, node):  # torch.cuda.stream
-                        yield at, node
+                    if set(enters).isdisjoint(context.tracer.resolver.names(at, node)):  # torch.cuda.stream
+                        if not _is_of_another(module, target, at, node):
+                            yield at, node
+
+
+def _is_of_another(module: Module, target: ast.Attribute, at: Module, node: ast.Attribute) -> bool:
+    """Whether an attribute of ``self`` is read in another class, which sets one of that name itself."""
+    if not isinstance(target.value, ast.Name) or not isinstance(node.value, ast.Name) or node.value.id != target.value.id:
+        return False
+    own, other = _find_class(module, target), _find_class(at, node)
+    if own is None or other is None or own is other:
+        return False
+    stores = (part for part in walk(other) if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store))
+    return any(ast.unparse(part) == ast.unparse(node) for part in stores)
+
+
+def _find_class(module: Module, node: ast.AST) -> ast.ClassDef | None:
+    return next((around for around in module.ancestors(node) if isinstance(around, ast.ClassDef)), None)
 
 
 def _is_entered(context: Context, module: Module, use: ast.expr, enters: Collection[str]) -> bool:

@@ -72,6 +72,25 @@ def test_without_a_gpu_it_dies_before_and_gives_each_batch_after(tmp_path: Path)
     assert run(tmp_path).stdout == "3.0\n"
 
 
+def test_a_stream_of_a_class_of_torch_is_done_without_too(tmp_path: Path) -> None:
+    program = PROGRAM.replace("class Prefetcher:\n", "class Prefetcher(torch.utils.data.IterableDataset):\n")
+    assert "self.stream = torch.cuda.Stream() if torch.cuda.is_available() else None" in edited(tmp_path, program)
+
+
+def test_a_stream_whose_attribute_has_a_type_is_done_without(tmp_path: Path) -> None:
+    program = PROGRAM.replace("self.stream = torch", "self.stream: object = torch")
+    assert "self.stream: object = torch.cuda.Stream() if torch.cuda.is_available() else None" in edited(tmp_path, program)
+
+
+OTHER = "import torch\n\n\nclass Copier:\n    def __init__(self):\n        self.stream = open('log')\n\n    def close(self):\n        self.stream.close()\n"
+
+
+@pytest.mark.parametrize(("other", "edits"), [(OTHER, True), (OTHER.replace("self.stream = open('log')", "pass"), False)])
+def test_a_stream_that_another_class_sets_is_its_own(tmp_path: Path, other: str, edits: bool) -> None:
+    (tmp_path / "copier.py").write_text(other, "utf-8")
+    assert ("torch.cuda.Stream() if torch.cuda.is_available()" in edited(tmp_path, PROGRAM)) is edits
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
