@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from ddp_codemod.catalog.advisory import Advice, Pattern
 from ddp_codemod.catalog.backends import find_libraries
 from ddp_codemod.catalog.processes import may_be_bare
+from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.discover.listing import is_under
 from ddp_codemod.impact.advice_text import format_advice
 from ddp_codemod.impact.asking_functions import find_calling_files
@@ -98,8 +99,10 @@ class PortedProject(Struct, dict=True):
         found = self.switches.to(advice.backend, advice.anyhow)
         if advice.pattern is not None and advice.pattern.use == "apart":
             return found  # several ranks take a group
-        if advice.bare:
-            return found | self._training  # what a library does there fails without a group of the project's too
+        if advice.bare:  # what a library does there fails without a group of the project's too
+            names = advice.pattern.names if advice.pattern is not None and advice.pattern.use == "called" else ()
+            calling = self.context.tracer.resolver.project.naming(name.partition(".")[0] for name in names)
+            return found | self._training | {name for name in calling if not is_test(name)}
         return found | self.training | self.launched | self.named if advice.where and not advice.backend else found
 
     def is_ported(self, program: str) -> bool:

@@ -34,6 +34,16 @@ def test_what_accelerate_needs_of_the_package(tmp_path: Path) -> None:
     assert told(tmp_path, "single-process") == []
 
 
+def test_a_trainer_that_is_built_on_accelerate(tmp_path: Path) -> None:
+    text = "from transformers import Trainer, AutoModel\n\n\ndef main():\n    trainer = Trainer(AutoModel.from_pretrained('m'))\n    trainer.train()\n\n\nmain()\n"
+    (tmp_path / "tests").mkdir()
+    for name in ("train.py", "tests/test_train.py"):
+        (tmp_path / name).write_text(text)
+    (tmp_path / "use.py").write_text("from transformers import AutoModel\n\nprint(AutoModel.from_pretrained('m'))\n")
+    assert told(tmp_path, "single-process", "without-distributed") == [("train.py", 5, "no-distributed-accelerate")]
+    assert told(tmp_path, "single-process") == []
+
+
 def test_a_strategy_in_settings(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(LIGHTNING)
     (tmp_path / "run.yaml").write_text(STRATEGY)
