@@ -63,7 +63,7 @@ def test_every_entry_is_listed_and_can_be_shown(run) -> None:  # type: ignore[no
 def test_examples_are_shown_as_diffs(run) -> None:  # type: ignore[no-untyped-def]
     said = run("rules", "show", "rocm").out
     assert '  -dist.init_process_group(backend="nccl")\n  +dist.init_process_group(backend="gloo")\n' in said
-    assert "(no change needed)" in said
+    assert "(unchanged)" in said
     assert "source: https://" in said
 
 
