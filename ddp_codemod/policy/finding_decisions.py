@@ -53,9 +53,9 @@ def places_of(finding: Finding) -> tuple[Place, Place]:
     return (place_of(finding.use.module, finding.argument) if finding.argument is not None else call), call
 
 
-def build_sort_key(decision: Decision) -> tuple[str, int, int, str]:
-    """The order of reports: by path, then by place."""
-    return decision.place.name, decision.place.start, decision.call.start, decision.parameter
+def build_sort_key(decision: Decision) -> tuple[str, int, int, str, str]:
+    """The order of reports: by path, then by place; of those of one place by their origins, whichever was asked about first."""
+    return decision.place.name, decision.place.start, decision.call.start, decision.parameter, repr(decision.origins)
 
 
 def _build_decision(finding: Finding) -> Decision:
