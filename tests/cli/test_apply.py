@@ -230,7 +230,7 @@ def test_where_an_option_is_used_is_said_once_for_all_files_that_give_it(project
 
 REVIEWED = [
     "To finish:",
-    '  Review 1 place: edit it, or add "# ddp-codemod: ignore" where it is correct. Start with:',
+    '  Review 1 place: edit it, or add "# ddp-codemod: ignore" if correct. Start with:',
     "   ddp-codemod explain unclear.py:5 --platform rocm",
 ]
 
