@@ -189,12 +189,19 @@ def _explain_mention(one: Mention) -> Reason:
     if isinstance(around, ast.keyword):
         call = one.tree.parents[around]
         if isinstance(call, ast.Call):
-            return Reason.of("unaccounted-keyword", text=one.value, name=around.arg or "**", function=last_name(call.func))
+            return Reason.of(
+                "unaccounted-keyword", text=one.value, name=around.arg or "**", function=_name_function(one.tree, call)
+            )
     if isinstance(around, ast.Call):
-        return Reason.of("unaccounted-argument", text=one.value, function=last_name(around.func))
+        return Reason.of("unaccounted-argument", text=one.value, function=_name_function(one.tree, around))
     if isinstance(around, (ast.Assign, ast.AnnAssign)):
         target = around.targets[0] if isinstance(around, ast.Assign) else around.target
         return Reason.of("unaccounted-assigned", text=one.value, name=one.tree.text(target))
     if isinstance(around, ast.Return):
         return Reason.of("unaccounted-returned", text=one.value)
     return Reason.of("unaccounted-value", text=one.value)
+
+
+def _name_function(module: Module, call: ast.Call) -> str:
+    """What is called: its name, or how it is written where it has none."""
+    return last_name(call.func) or " ".join(module.text(call.func).split())

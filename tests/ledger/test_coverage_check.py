@@ -34,6 +34,23 @@ def test_a_value_that_goes_to_code_which_is_not_read_is_listed(tmp_path: Path, c
     assert main(["check", str(tmp_path), "--platform", "cuda", "--strict"]) == 0  # where nccl works nothing is wrong
 
 
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        ('load("fancy")("nccl")', 'load("fancy")'),
+        ('getattr(fancy,\n    "start")(comm="nccl")', 'getattr(fancy, "start")'),
+        ('STARTS[0]("nccl")', "STARTS[0]"),
+        ('fancy.start("nccl")', "start"),
+    ],
+)
+def test_a_function_without_a_name_is_named_as_it_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], call: str, named: str
+) -> None:
+    project(tmp_path, run_py=f"import fancy\nfrom fancy import STARTS, load\n\n{call}\n")
+    main(["check", str(tmp_path), "--platform", "rocm"])
+    assert f'"nccl" is passed to {named}' in " ".join(capsys.readouterr().err.split())
+
+
 _PARSER = "import argparse\n\nparser = argparse.ArgumentParser()\nparser.add_argument('--comm-kind', default='nccl')\n"
 
 
