@@ -289,7 +289,7 @@ def test_several_things_to_do_are_numbered_in_their_order(project, run) -> None:
 def test_unsafe_changes_are_counted_where_they_are_made(project, run) -> None:  # type: ignore[no-untyped-def]
     project(train=TRAIN, other=TRAINER)
     lines = run("apply", ".", "--platform", "rocm", "--unsafe").out.splitlines()
-    assert lines[1].startswith("1 change is an unsafe fix (other.py:6): unsafe fixes may change more than the backend, so run")
+    assert lines[1].startswith("Of these, 1 is an unsafe fix (other.py:6): unsafe fixes may change more than the backend, so run")
     assert "2 Python files read; 2 call sites checked: 2 fixed." in lines
     assert "unsafe" not in run("apply", ".", "--platform", "rocm").out
 
@@ -366,7 +366,7 @@ def test_what_the_backend_costs_comes_after_what_changed(project) -> None:  # ty
 def test_many_unsafe_changes_are_named_and_marked_in_the_list(project, run) -> None:  # type: ignore[no-untyped-def]
     project(train=TRAIN, **{f"other{number}": TRAINER for number in range(3)})
     said = run("apply", ".", "--platform", "rocm", "--unsafe").out
-    assert "3 changes are unsafe fixes (other0.py:6, other1.py:6, other2.py:6): unsafe fixes" in said
+    assert "Of these, 3 are unsafe fixes (other0.py:6, other1.py:6, other2.py:6): unsafe fixes" in said
     listed = said[said.index("Changes and their reasons") :]
     assert "unsupported-backend (safe): nccl does not work" in listed
     assert "unsupported-backend (unsafe): " in listed

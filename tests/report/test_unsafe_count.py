@@ -22,7 +22,7 @@ def test_the_named_and_the_rest_make_up_the_whole(
     (tmp_path / "train.py").write_text(USES + TRAINS + once + twice + "ddp(a).sum().backward()\nopt.step()\n")
     main(["diff", ".", "--platform", "cpu", "--unsafe"])
     said = " ".join(capsys.readouterr().err.split())
-    found = re.search(r"(\d+) changes are unsafe fixes, on (\d+) lines \((.*?)and (\d+) more\)", said)
+    found = re.search(r"Of these, (\d+) are unsafe fixes, on (\d+) lines \((.*?)and (\d+) more\)", said)
     assert found is not None, said
     named = [place for place in found.group(3).split(", ") if place]
     assert len(named) + int(found.group(4)) == int(found.group(2)) < int(found.group(1))
