@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Sequence
+from functools import cached_property
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 
 from ddp_codemod.discover.files import is_folder, walk_files
@@ -14,6 +16,7 @@ from ddp_codemod.discover.root import MARKERS, find_root
 from ddp_codemod.model import Reason
 
 LARGE = 400_000  # bytes; the readers' limits, from which a file is named and not read, are above it
+FEW = 100  # entries of a folder outside of the project that are looked at
 _DENIED = Reason.of("skipped-unreadable", why=os.strerror(errno.EACCES))
 
 
@@ -29,6 +32,7 @@ class Listing:
         kinds = (*PROGRAMS, *CONFIGS, *LAUNCHERS, *NATIVE)
         inner: list[str] = []
         self._names = blake2b(digest_size=16)
+        self._linked: dict[str, str] = {}  # links to folders, and where each leads
         everything = list(
             walk_files(self.root, [self.root], kinds, links.setdefault, closed.setdefault, inner.append, self._add_folder)
         )
@@ -53,16 +57,35 @@ class Listing:
                 self.led[name] = real.relative_to(home).as_posix()
             elif link.suffix in PROGRAMS and any(is_under(name, folder) for folder in self.under):
                 self.outside.append(name)
+        home = Path(os.path.realpath(self.root)) if self._linked else self.root
+        for path, target in self._linked.items():
+            name = Path(path).relative_to(self.root).as_posix()
+            if self._holds(name) and not Path(target).is_relative_to(home) and _has_programs(target):
+                self.outside.append(name)
 
     def _add_folder(self, folder: str, entries: Sequence[os.DirEntry[str]]) -> None:
         kinds = ((entry.name, "/" if is_folder(entry) else "@" if entry.is_symlink() else "") for entry in entries)
         parts = (folder, *(part for both in kinds for part in both))
         self._names.update("\0".join(parts).encode("utf-8", "surrogateescape") + b"\0\0")
+        links = (entry.path for entry in entries if entry.is_symlink() and is_folder(entry))
+        self._linked.update((path, os.path.realpath(path)) for path in links)
+
+    @cached_property
+    def linked_folders(self) -> dict[str, str]:
+        """Links to folders under the paths, by name, and the folders of the project that they lead to, which are under none of them."""
+        home = Path(os.path.realpath(self.root))
+        inside = ((path, Path(real)) for path, real in self._linked.items() if Path(real).is_relative_to(home))
+        found = {Path(path).relative_to(self.root).as_posix(): real.relative_to(home).as_posix() for path, real in inside}
+        return {name: to for name, to in found.items() if self._holds(name) and not self._holds(to) and not is_under(name, to)}
+
+    def _holds(self, name: str) -> bool:
+        return any(is_under(name, folder) for folder in self.under)
 
     def fingerprint(self) -> bytes:
         """What changes when a file or folder under the root appears, goes or becomes another kind, or a large file's size changes."""
         known = self._names.copy()
         about = [self.under, sorted(self.named), self.apart, sorted(self.unread), sorted(self.led.items()), self.outside]
+        about.append(sorted(self._linked.items()))
         about += [[os.fspath(path) for path in paths] for paths in (self.programs, self.configs, self.launchers, self.natives)]
         sizes = (
             (os.fspath(path), _read_size(path))
@@ -105,6 +128,18 @@ class Listing:
             part.outside = [] if at else self.outside
             part.apart = self._find_nested_work_trees(Path(at).relative_to(self.root).as_posix()) if at else ()
         return parts if len(parts) > 1 else [self]
+
+
+def _has_programs(folder: str, deep: bool = True) -> bool:
+    """Whether a folder, or one in it, has a program, as far as the first of its entries tell: a link may lead to data without end."""
+    try:
+        with os.scandir(folder) as listing:
+            entries = list(islice(listing, FEW))
+    except OSError:
+        return False
+    if any(entry.name.endswith(tuple(PROGRAMS)) for entry in entries):
+        return True
+    return deep and any(is_folder(entry) and _has_programs(entry.path, False) for entry in entries)
 
 
 def _read_size(path: Path) -> int:

@@ -30,12 +30,13 @@ def survey_project(options: Options, listing: Listing) -> Survey:
 
 def _survey_with_others(options: Options, listing: Listing) -> Survey:
     found = _survey_files(options, listing)
-    if not listing.apart and not options.others:
+    if not listing.apart and not options.others and not listing.linked_folders:
         return found
     named = [
         Skipped(at, Reason.of("skipped-platform", Meaning.APART, folder=at, platform=to)) for at, to in options.others.items()
     ]
     named += [one for folder in listing.apart if (one := _explain_exclusion(options, listing, folder)) is not None]
+    named += [one for at, to in listing.linked_folders.items() if (one := _explain_link(options, listing, at, to)) is not None]
     return replace(found, skipped=tuple(sorted((*found.skipped, *named), key=lambda one: one.name)))
 
 
@@ -56,6 +57,16 @@ def _explain_exclusion(options: Options, listing: Listing, folder: str) -> Skipp
         return None
     reason = Reason.of("skipped-apart", Meaning.APART, folder=folder, edits=len(found.edits), review=review)
     return Skipped(folder, reason)
+
+
+def _explain_link(options: Options, listing: Listing, link: str, folder: str) -> Skipped | None:
+    """What to say of a folder of the project that a link under the paths leads to; None where a run there would find nothing to do."""
+    at = listing.root / folder
+    found = _survey_files(replace(options, paths=(at,), others={}, keep=None, progress=None), Listing([at], listing.root))
+    review = sum(one.action is Action.REVIEW for one in found.decisions) + len(found.unaccounted)
+    if not (found.edits or review):
+        return None
+    return Skipped(link, Reason.of("skipped-linked", Meaning.APART, folder=folder, edits=len(found.edits), review=review))
 
 
 def _survey_files(options: Options, listing: Listing) -> Survey:
