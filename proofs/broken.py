@@ -28,7 +28,7 @@ class Guard(NamedTuple):
 
 
 GUARDS = (
-    Guard(1, "the place of an edit", "edits/splice.py", "made.append((first, last, new))", "made.append((first, last + 1, new))"),
+    Guard(1, "the place of an edit", "edits/splice.py", "replacements.append((first, last, new))", "replacements.append((first, last + 1, new))"),
     Guard(1, "the line ends of a file", "edits/render.py", "texts[name].encode(source.encoding)", 'texts[name].encode(source.encoding).replace(b"\\r\\n", b"\\n")'),
     Guard(2, "what counts as set", "policy/decide_environment.py", "        return context.facts.fold(module, value)\n    return None", "        continue\n    return None"),
     Guard(3, "what stands beside an edit", "edits/render.py", "texts[name].encode(source.encoding)", 'texts[name].replace("True", "False").encode(source.encoding)'),
@@ -51,7 +51,7 @@ GUARDS = (
     Guard(11, "escapes", "report/escaping.py", '    return "".join(_escape_character(character) for character in text)', "    return text"),
     Guard(15, "the digests of what was read", "run/answer_cache.py", "if digest_of(data) != digest:", "if False:"),
     Guard(15, "the listing of the folders", "run/answer_cache.py", "if entry.listing != state:", "if False:"),
-    Guard(14, "other uses of a value", "impact/call_site_fix.py", "    return uses.of(leaf, change.text) or", "    return False and uses.of(leaf, change.text) or"),
+    Guard(14, "other uses of a value", "impact/call_site_fix.py", "    return uses.of(source, change.text) or", "    return False and uses.of(source, change.text) or"),
     Guard(13, "what is not read", "single_process/external_calls.py", "        if not self._may_speak_of_group(module, node):", "        if True:"),
     Guard(13, "the default of a variable", "single_process/samplers.py", "        if _find_argument(seen, argument, own) is None:", "        if False:"),
     Guard(11, "line breaks in names", "messages/__init__.py", "value if value.isprintable() else value.translate(_BREAKS)", "value"),
@@ -74,9 +74,9 @@ GUARDS = (
     Guard(11, "percent signs in workflow commands", "report/github.py", '.replace("%", "%25")', ""),
     Guard(11, "commas and colons in workflow commands", "report/github.py", '.replace(":", "%3A").replace(",", "%2C")', ""),
     Guard(11, "escapes in workflow commands", "report/github.py", "return escape_controls(value).replace", "return value.replace"),
-    Guard(11, "markup in Markdown", "report/markdown.py", '_MARKUP.sub(r"\\\\\\1", escape_controls(one_line(said)))', "escape_controls(one_line(said))"),
+    Guard(11, "markup in Markdown", "report/markdown.py", '_MARKUP.sub(r"\\\\\\1", escape_controls(one_line(text)))', "escape_controls(one_line(text))"),
     Guard(11, "links in Markdown", "report/markdown.py", 'return _LINK.sub(lambda found: "\\\\" + found[0], ', "return str("),
-    Guard(11, "escapes in Markdown", "report/markdown.py", "escape_controls(one_line(said))", "one_line(said)"),
+    Guard(11, "escapes in Markdown", "report/markdown.py", "escape_controls(one_line(text))", "one_line(text)"),
     Guard(11, "fences of code in Markdown", "report/markdown.py", '    fence = "`" * (longest + 1)\n', '    fence = "`"\n'),
     Guard(11, "fences of blocks in Markdown", "report/markdown.py", "max(longest + 1, 3)", "3"),
     Guard(11, "cells of tables in Markdown", "report/markdown.py", '.replace("|", "\\\\|")', ""),

@@ -7,7 +7,6 @@ import os
 from collections.abc import Sequence
 from functools import cached_property
 from hashlib import blake2b
-from itertools import islice
 from pathlib import Path
 
 from ddp_codemod.discover.files import is_folder, walk_files
@@ -16,7 +15,6 @@ from ddp_codemod.discover.root import MARKERS, find_root
 from ddp_codemod.model import Reason
 
 LARGE = 400_000  # bytes; the readers' limits, from which a file is named and not read, are above it
-FEW = 100  # entries of a folder outside of the project that are looked at
 _DENIED = Reason.of("skipped-unreadable", why=os.strerror(errno.EACCES))
 
 
@@ -56,11 +54,6 @@ class Listing:
             if real.is_relative_to(home):
                 self.led[name] = real.relative_to(home).as_posix()
             elif link.suffix in PROGRAMS and any(is_under(name, folder) for folder in self.under):
-                self.outside.append(name)
-        home = Path(os.path.realpath(self.root)) if self._linked else self.root
-        for path, target in self._linked.items():
-            name = Path(path).relative_to(self.root).as_posix()
-            if self._holds(name) and not Path(target).is_relative_to(home) and _has_programs(target):
                 self.outside.append(name)
 
     def _add_folder(self, folder: str, entries: Sequence[os.DirEntry[str]]) -> None:
@@ -128,18 +121,6 @@ class Listing:
             part.outside = [] if at else self.outside
             part.apart = self._find_nested_work_trees(Path(at).relative_to(self.root).as_posix()) if at else ()
         return parts if len(parts) > 1 else [self]
-
-
-def _has_programs(folder: str, deep: bool = True) -> bool:
-    """Whether a folder, or one in it, has a program, as far as the first of its entries tell: a link may lead to data without end."""
-    try:
-        with os.scandir(folder) as listing:
-            entries = list(islice(listing, FEW))
-    except OSError:
-        return False
-    if any(entry.name.endswith(tuple(PROGRAMS)) for entry in entries):
-        return True
-    return deep and any(is_folder(entry) and _has_programs(entry.path, False) for entry in entries)
 
 
 def _read_size(path: Path) -> int:
