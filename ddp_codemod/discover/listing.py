@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -71,6 +72,14 @@ class Listing:
         found = {Path(path).relative_to(self.root).as_posix(): real.relative_to(home).as_posix() for path, real in inside}
         return {name: to for name, to in found.items() if self._holds(name) and not self._holds(to) and not is_under(name, to)}
 
+    def narrow(self, folder: str) -> Listing:
+        """The same listing for a run on one folder of it."""
+        part = copy(self)
+        part.under, part.named, part.outside, part._linked = (folder,), frozenset(), [], {}
+        part.apart = part._find_nested_work_trees("") if self._inner and is_in_work_tree(self.root) else ()
+        part.__dict__.pop("linked_folders", None)
+        return part
+
     def _holds(self, name: str) -> bool:
         return any(is_under(name, folder) for folder in self.under)
 
@@ -110,8 +119,6 @@ class Listing:
                 found.setdefault(home(os.path.dirname(path)), []).append(path)  # noqa: PTH120
             return found
 
-        from copy import copy  # a folder of repositories is rare
-
         kinds = {kind: homes_of(getattr(self, kind)) for kind in ("programs", "configs", "launchers", "natives")}
         parts = []
         for at in sorted({at for found in kinds.values() for at in found} | {""}):
@@ -119,6 +126,7 @@ class Listing:
             for kind, found in kinds.items():
                 setattr(part, kind, found.get(at, []))
             part.outside = [] if at else self.outside
+            part._linked = {path: to for path, to in self._linked.items() if home(os.path.dirname(path)) == at}  # noqa: PTH120
             part.apart = self._find_nested_work_trees(Path(at).relative_to(self.root).as_posix()) if at else ()
         return parts if len(parts) > 1 else [self]
 

@@ -79,10 +79,13 @@ def _is_exact_replacement(context: Context, first: First, use: Use) -> bool:
 
 
 def _is_mentioned(context: Context, words: tuple[str, ...]) -> bool:
-    """Whether a program, a launch file or a configuration file has one of the words."""
-    project, texts = context.tracer.resolver.project, [word.encode() for word in words]
-    files = (*project.launchers, *project.small_configs)
-    return bool(project.mentioned(words)) or any(has_any_text(project.data(name), texts) for name in files)
+    """Whether a program, a launch file or a configuration file has one of the words; looked for once a run."""
+    project, memory = context.tracer.resolver.project, context.tracer.memory
+    if (key := f"mentioned: {words}") not in memory:
+        texts, files = [word.encode() for word in words], (*project.launchers, *project.small_configs)
+        found = bool(project.mentioned(words)) or any(has_any_text(project.data(name), texts) for name in files)
+        memory[key] = found
+    return bool(memory[key])
 
 
 def _explain_terms(context: Context, first: First, use: Use, exact: bool) -> dict[str, str]:

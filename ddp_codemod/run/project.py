@@ -36,7 +36,8 @@ def _survey_with_others(options: Options, listing: Listing) -> Survey:
         Skipped(at, Reason.of("skipped-platform", Meaning.APART, folder=at, platform=to)) for at, to in options.others.items()
     ]
     named += [one for folder in listing.apart if (one := _explain_exclusion(options, listing, folder)) is not None]
-    named += [one for at, to in listing.linked_folders.items() if (one := _explain_link(options, listing, at, to)) is not None]
+    links = {to: link for link, to in reversed(listing.linked_folders.items())}  # the first that leads to a folder
+    named += [one for to, link in links.items() if (one := _explain_link(options, listing, link, to)) is not None]
     return replace(found, skipped=tuple(sorted((*found.skipped, *named), key=lambda one: one.name)))
 
 
@@ -62,7 +63,7 @@ def _explain_exclusion(options: Options, listing: Listing, folder: str) -> Skipp
 def _explain_link(options: Options, listing: Listing, link: str, folder: str) -> Skipped | None:
     """What to say of a folder of the project that a link under the paths leads to; None where a run there would find nothing to do."""
     at = listing.root / folder
-    found = _survey_files(replace(options, paths=(at,), others={}, keep=None, progress=None), Listing([at], listing.root))
+    found = _survey_files(replace(options, paths=(at,), others={}, keep=None, progress=None), listing.narrow(folder))
     review = sum(one.action is Action.REVIEW for one in found.decisions) + len(found.unaccounted)
     if not (found.edits or review):
         return None

@@ -65,3 +65,11 @@ def test_a_folder_outside_of_the_project_is_not_looked_at(project: Path) -> None
     (project.parent / "package/train.py").write_text(GROUP)
     (project / "recipes/one/package").symlink_to(project.parent / "package")
     assert look(project / "recipes/one") == (0, [])
+
+
+def test_links_to_one_folder_are_named_once(project: Path) -> None:
+    for recipe in ("one", "two"):
+        (project / "recipes" / recipe).mkdir(exist_ok=True)
+        (project / "recipes" / recipe / "lib").symlink_to("../../lib")
+    edits, (one,) = look(project / "recipes")
+    assert (edits, one.name) == (0, "recipes/one/lib")
