@@ -43,6 +43,15 @@ def many(line: str, n: int) -> str:
     return "".join(line.replace("@", str(number)) for number in range(n))
 
 
+def circle(n: int) -> Files:
+    """Files whose functions call each other, some n calls in all."""
+    count = max(2, round(n**0.5))
+    return {
+        f"m{k}.py": many("import m@\n", count) + HEAD + "def g(b, n):\n    if n == 0:\n        dist.init_process_group(b)\n"
+        + many("    m@.g(b, n - 1)\n", count) + ("g('nccl', 3)\n" if k == 0 else "") for k in range(count)
+    }  # fmt: skip
+
+
 def notebook(cells: list[str]) -> str:
     """A notebook of some cells."""
     made = [{"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": cell} for cell in cells]
@@ -52,6 +61,7 @@ def notebook(cells: list[str]) -> str:
 SHAPES: dict[str, Callable[[int], Files]] = {
     "callers of a helper": lambda n: one("def h(b):\n    dist.init_process_group(b)\n" + "h('nccl')\n" * n),
     "callers with keywords": lambda n: one("def h(b):\n    dist.init_process_group(b)\n" + "h(b='nccl')\n" * n),
+    "files whose functions call each other": circle,
     "calls in a function": lambda n: one("def f():\n" + "    dist.init_process_group('nccl')\n" * n),
     "calls of a module": lambda n: one("dist.init_process_group('nccl')\n" * n),
     "calls that ask the environment": lambda n: one("dist.init_process_group(os.environ['B'])\n" * n),

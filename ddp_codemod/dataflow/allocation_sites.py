@@ -21,7 +21,7 @@ from ddp_codemod.kinds import OriginKind
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.entities import Definition, Entity, External, Instance
 
-DEPTH = 8  # objects that are parts of each other
+MAX_PATH, MAX_SAME = 8, 2  # keys on a path, and those of one name: ``node = node.next`` has no longest
 
 
 class AllocationKind(Enum):
@@ -51,6 +51,10 @@ class AllocationSites(Struct, frozen=True):
     made: tuple[AllocationSite, ...]
     at: ast.expr
     doubt: Confidence | None = None  # nothing but its name leads from the expression to an option, a file's key or a field
+
+    def is_same(self, other: AllocationSites) -> bool:
+        """Whether two say the same, in whatever order it was found."""
+        return self.at is other.at and self.doubt is other.doubt and set(self.made) == set(other.made)
 
     @property
     def parsers(self) -> list[tuple[Module, ast.expr]]:
@@ -95,19 +99,17 @@ class AllocationSites(Struct, frozen=True):
         return list(dict.fromkeys(owner for one in self.made for owner in one.owners))
 
 
-def find_origins(tracer: Tracer, module: Module, node: ast.expr, way: Trace, depth: int = 0) -> AllocationSites:
+def find_origins(tracer: Tracer, module: Module, node: ast.expr, way: Trace) -> AllocationSites:
     """What made the object that an expression gives; of ``cfg.dist`` that is what made ``cfg``. Worked out once for each."""
-    key = ("provenance", node, way.frame)
-    if key not in module.cache:
-        module.cache[key] = _search_allocation_sites(tracer, module, node, way, depth)
-    return module.cache[key]  # type: ignore[return-value]
+    key, none = ("provenance", node, way.frame), AllocationSites((), node, Confidence.NAME)
+    return tracer.ask_once(module, key, lambda: _search_allocation_sites(tracer, module, node, way), none)
 
 
-def _search_allocation_sites(tracer: Tracer, module: Module, node: ast.expr, way: Trace, depth: int) -> AllocationSites:
+def _search_allocation_sites(tracer: Tracer, module: Module, node: ast.expr, way: Trace) -> AllocationSites:
     at = node
     while True:
         leaves = tracer.evaluate(module, at, Trace(kind=OriginKind.OBJECT, frame=way.frame))
-        made = tuple(dict.fromkeys(one for leaf in leaves for one in _find_sites_of_value(tracer, leaf, at, depth)))
+        made = tuple(dict.fromkeys(one for leaf in leaves for one in _find_sites_once(tracer, leaf, at)))
         if made or not isinstance(at, (ast.Attribute, ast.Subscript)):
             break
         at = at.value
@@ -116,19 +118,23 @@ def _search_allocation_sites(tracer: Tracer, module: Module, node: ast.expr, way
     return AllocationSites(made, at, Confidence.NAME if not known else Confidence.OTHERS if others else None)
 
 
-def _find_sites_of_value(tracer: Tracer, leaf: Value, asked: ast.expr, depth: int) -> Iterator[AllocationSite]:
+def _find_sites_once(tracer: Tracer, leaf: Value, asked: ast.expr) -> tuple[AllocationSite, ...]:
     """Who made the object that a leaf is; nothing where the expression that was asked about leads nowhere itself."""
-    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST):
-        yield AllocationSite(AllocationKind.FILE)
-        return
     module, node = leaf.module, leaf.node
+    if not isinstance(module, Module) or not isinstance(node, ast.AST):
+        return (AllocationSite(AllocationKind.FILE),)
+    key = ("sites", node, leaf.kind == OriginKind.PARAMETER, leaf.way.frame, node is asked)
+    return tracer.ask_once(module, key, lambda: tuple(_find_sites_of_value(tracer, module, node, leaf, asked)), ())
+
+
+def _find_sites_of_value(tracer: Tracer, module: Module, node: ast.AST, leaf: Value, asked: ast.expr) -> Iterator[AllocationSite]:
     if isinstance(node, ast.arg) and (owners := _select_classes(tracer.resolver.annotated(module, node.annotation))):
         yield AllocationSite(AllocationKind.CLASS, module, owners=owners)
         return
     if leaf.kind == OriginKind.PARAMETER:
         around = bulk_stores.find_class_of_self(module, node)
         filled = (
-            list(_find_filled_sites(tracer, module, bulk_stores.find_bulk_stores_of_class(module, around), leaf.way, depth))
+            list(_find_filled_sites(tracer, module, bulk_stores.find_bulk_stores_of_class(module, around), leaf.way))
             if around
             else []
         )
@@ -137,33 +143,33 @@ def _find_sites_of_value(tracer: Tracer, leaf: Value, asked: ast.expr, depth: in
             return
         yield AllocationSite(AllocationKind.FILE if _is_entry(tracer, module, node) else AllocationKind.UNKNOWN)
         yield from (AllocationSite(AllocationKind.FILE, path=path) for path in find_key_paths(tracer, module, node))
-        yield from _find_spread_sites(tracer, module, node, leaf.way, depth)
+        yield from _find_spread_sites(tracer, module, node, leaf.way)
         return
     if (
         parameter := find_defaulted_parameter(module, node)
     ) is not None:  # its default: a file that names the function may give another
         yield from (AllocationSite(AllocationKind.FILE, path=path) for path in find_key_paths(tracer, module, parameter))
-    if depth < DEPTH and (table := find_flattened_table(module, node)) is not None:
-        yield from (replace(one, flat=True) for one in find_origins(tracer, module, table, leaf.way, depth + 1).made)
+    if (table := find_flattened_table(module, node)) is not None:
+        yield from (replace(one, flat=True) for one in find_origins(tracer, module, table, leaf.way).made)
         return
     if isinstance(node, ast.Call):
-        yield from _find_filled_sites(tracer, module, bulk_stores.find_bulk_stores(module, node), leaf.way, depth)
+        yield from _find_filled_sites(tracer, module, bulk_stores.find_bulk_stores(module, node), leaf.way)
         for one in _select_classes(tracer.resolver.resolve(module, node.func)):
             assert isinstance(one.node, ast.ClassDef)
             yield from _find_filled_sites(
-                tracer, one.module, bulk_stores.find_bulk_stores_of_class(one.module, one.node), leaf.way, depth
+                tracer, one.module, bulk_stores.find_bulk_stores_of_class(one.module, one.node), leaf.way
             )
-        yield from _classify_call(tracer, module, node, leaf.way, depth)
+        yield from _classify_call(tracer, module, node, leaf.way)
         return
     if isinstance(node, ast.Dict):
         spread = [value for key, value in zip(node.keys, node.values, strict=True) if key is None]
-        yield from _find_filled_sites(tracer, module, (*bulk_stores.find_bulk_stores(module, node), *spread), leaf.way, depth)
+        yield from _find_filled_sites(tracer, module, (*bulk_stores.find_bulk_stores(module, node), *spread), leaf.way)
     inner = node.value if isinstance(node, ast.Assign) else None  # ``(args,) = parser.parse_args_into_dataclasses()``
     if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.BitOr):
         inner = node.value  # ``cfg |= yaml.safe_load(file)``
     inner = node.generators[0].iter if isinstance(node, (ast.DictComp, ast.ListComp)) else inner
-    if inner is not None and depth < DEPTH:
-        yield from find_origins(tracer, module, inner, leaf.way, depth + 1).made
+    if inner is not None:
+        yield from find_origins(tracer, module, inner, leaf.way).made
         return
     entities = tracer.resolver.resolve(module, node) if isinstance(node, (ast.Name, ast.Attribute)) else []
     outside = [entity.name for entity in entities if isinstance(entity, External)]
@@ -171,31 +177,35 @@ def _find_sites_of_value(tracer: Tracer, leaf: Value, asked: ast.expr, depth: in
         yield AllocationSite(AllocationKind.OPTIONS, module)
     elif outside and len(outside) == len(entities):
         yield AllocationSite(AllocationKind.ELSEWHERE)
-    elif node is not asked and isinstance(node, (ast.Attribute, ast.Subscript)) and depth < DEPTH:
-        for made in find_origins(tracer, module, node.value, leaf.way, depth + 1).made:
-            yield replace(made, path=(*made.path, key)) if (key := _find_key(node)) else made
+    elif node is not asked and isinstance(node, (ast.Attribute, ast.Subscript)):
+        for made in find_origins(tracer, module, node.value, leaf.way).made:
+            yield _extend_path(made, key) if (key := _find_key(node)) else made
     elif node is not asked:
         yield AllocationSite(AllocationKind.UNKNOWN)
 
 
-def _find_spread_sites(tracer: Tracer, module: Module, node: ast.AST, way: Trace, depth: int) -> Iterator[AllocationSite]:
+def _find_spread_sites(tracer: Tracer, module: Module, node: ast.AST, way: Trace) -> Iterator[AllocationSite]:
     """Who made the object whose attributes callers spread into ``**kwargs``: ``Trainer(**vars(args))``."""
     function = module.parents.get(module.parents[node])
     if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and node is function.args.kwarg:
         for given in tracer.callers_of(module, function):
             spread = (keyword.value for keyword in given.keywords if keyword.arg is None)
             held = [part for part in spread if find_attribute_owner(part) is not None]  # a table's own way may be long
-            yield from _find_filled_sites(tracer, given.module, held, way, depth)
+            yield from _find_filled_sites(tracer, given.module, held, way)
 
 
-def _find_filled_sites(
-    tracer: Tracer, module: Module, sources: Iterable[ast.expr], way: Trace, depth: int
-) -> Iterator[AllocationSite]:
+def _find_filled_sites(tracer: Tracer, module: Module, sources: Iterable[ast.expr], way: Trace) -> Iterator[AllocationSite]:
     """Who made what an object is filled with, where that is options or a file."""
-    if depth < DEPTH:
-        for source in sources:
-            made = find_origins(tracer, module, source, way, depth + 1).made
-            yield from (one for one in made if one.maker in (AllocationKind.OPTIONS, AllocationKind.FILE))
+    for source in sources:
+        made = find_origins(tracer, module, source, way).made
+        yield from (one for one in made if one.maker in (AllocationKind.OPTIONS, AllocationKind.FILE))
+
+
+def _extend_path(made: AllocationSite, key: str) -> AllocationSite:
+    """What lies under a key of an object."""
+    if len(made.path) >= MAX_PATH or made.path.count(key) >= MAX_SAME:
+        return AllocationSite(AllocationKind.UNKNOWN)
+    return replace(made, path=(*made.path, key))
 
 
 def _select_classes(entities: list[Entity]) -> tuple[Definition, ...]:
@@ -210,7 +220,7 @@ def _find_key(node: ast.Attribute | ast.Subscript) -> str:
     return node.slice.value if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str) else ""
 
 
-def _classify_call(tracer: Tracer, module: Module, call: ast.Call, way: Trace, depth: int) -> Iterator[AllocationSite]:
+def _classify_call(tracer: Tracer, module: Module, call: ast.Call, way: Trace) -> Iterator[AllocationSite]:
     last, entities = last_name(call.func), tracer.resolver.resolve(module, call.func)
     names = [entity.name for entity in entities if isinstance(entity, External)]
     tops = {name.partition(".")[0] for name in names}
@@ -233,16 +243,14 @@ def _classify_call(tracer: Tracer, module: Module, call: ast.Call, way: Trace, d
     plain = isinstance(call.func, ast.Name) and not entities and hasattr(builtins, call.func.id)
     kept = ours or plain or (bool(names) and all(name.partition(".")[0] in sys.stdlib_module_names for name in names))
     kept = kept or any(name in idioms.attribute_mappings for idioms in tracer.idioms for name in names)
-    if (
-        depth < DEPTH
-    ):  # what it is passed may be what it holds: ``AttrDict(json.load(file))``, ``vars(args)``; also ``cfg.clone()``
-        given = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg is None)] if kept else []
-        given += [call.func.value] if isinstance(call.func, ast.Attribute) and not entities else []
-        inner = [one for part in given for one in find_origins(tracer, module, part, way, depth + 1).made]
-        held = [one for one in inner if one.maker in (AllocationKind.OPTIONS, AllocationKind.FILE)]
-        yield from held
-        if held:
-            return
+    # what it is passed may be what it holds: ``AttrDict(json.load(file))``, ``vars(args)``; also ``cfg.clone()``
+    given = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg is None)] if kept else []
+    given += [call.func.value] if isinstance(call.func, ast.Attribute) and not entities else []
+    inner = [one for part in given for one in find_origins(tracer, module, part, way).made]
+    held = [one for one in inner if one.maker in (AllocationKind.OPTIONS, AllocationKind.FILE)]
+    yield from held
+    if held:
+        return
     if not ours:
         yield AllocationSite(AllocationKind.ELSEWHERE if names and not kept else AllocationKind.UNKNOWN)
 

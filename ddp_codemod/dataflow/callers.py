@@ -18,24 +18,19 @@ from ddp_codemod.sites.aliases import imported_aliases
 from ddp_codemod.sites.entities import Definition, Instance
 from ddp_codemod.sites.word_search import WordMatcher
 
-_NOT_YET = object()  # in place of what is being looked for
 _RETURN, _WHOLE = re.compile(rb"\breturn[ \t]+\Z"), re.compile(rb"[ \t]*(?:[;#\r\n\\\"]|\Z)")  # around a class that is returned
 
 
 def callers_of(tracer: Tracer, module: Module, function: Def) -> list[CallArguments]:
     """Every place of the project that calls a function, also through a forwarder such as ``mp.spawn`` or ``partial``."""
-    key = ("callers", function)
-    if module.cache.get(key) is _NOT_YET:  # a function that is handed to itself
-        tracer.answers.gave_up()
-        return []
-    if key not in module.cache:
-        module.cache[key] = _NOT_YET
-        found = list(_search_callers(tracer, module, function))
-        known = {given.call for given in found}
-        others = (*_find_aliased_calls(tracer, module, function), *_find_decorator_calls(tracer, module, function))
-        found += (given for given in others if given.call not in known)
-        module.cache[key] = found
-    return module.cache[key]  # type: ignore[return-value]
+    return tracer.ask_once(module, ("callers", function), lambda: _list_callers(tracer, module, function), list[CallArguments]())
+
+
+def _list_callers(tracer: Tracer, module: Module, function: Def) -> list[CallArguments]:
+    found = list(_search_callers(tracer, module, function))
+    known = {given.call for given in found}
+    others = (*_find_aliased_calls(tracer, module, function), *_find_decorator_calls(tracer, module, function))
+    return [*found, *(given for given in others if given.call not in known)]
 
 
 def has_unknown_callers(tracer: Tracer, module: Module, function: Def) -> bool:

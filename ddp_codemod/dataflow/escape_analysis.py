@@ -46,9 +46,7 @@ def analyze_escapes(tracer: Tracer, module: Module, made: ast.expr, near: bool =
     ``near``: as an attribute only in the file that makes it one, which is enough for what is written into a mapping.
     """
     key = ("escapes", made, near)
-    if key not in module.cache:
-        module.cache[key] = _EscapeWalk(tracer, near).follow(module, made)
-    return module.cache[key]  # type: ignore[return-value]
+    return tracer.ask_once(module, key, lambda: _EscapeWalk(tracer, near).follow(module, made), EscapeInfo())
 
 
 _ALONE, _LISTED = _Container(), _Container(True)

@@ -60,11 +60,7 @@ class Evaluator(Tracer):
             return self._trace_call(module, node, way)
         is_union = isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr)  # of two mappings
         if is_union or isinstance(node, (ast.Dict, ast.List, ast.Tuple, ast.Set, ast.Lambda)):
-            return [
-                Value(
-                    module, node, OriginKind.OBJECT, UNKNOWN, Reason.of("why-expression", text=module.text(node)), way.reached()
-                )
-            ]
+            return [Value(module, node, OriginKind.OBJECT, UNKNOWN, Reason.of("why-expression", text=module.text(node)), way)]
         if isinstance(node, (ast.JoinedStr, ast.BinOp)):
             return joined_texts.trace_text(self, module, node, way)
         return [self.unknown(module, node, way, "why-expression", text=module.text(node))]
@@ -93,9 +89,7 @@ class Evaluator(Tracer):
             if node.func.id == "getattr" and len(node.args) >= 2:
                 return attributes.trace_getattr(self, module, node, way)
             if node.func.id == "dict":
-                return [
-                    Value(module, node, OriginKind.OBJECT, UNKNOWN, Reason.of("why-expression", text="dict(...)"), way.reached())
-                ]
+                return [Value(module, node, OriginKind.OBJECT, UNKNOWN, Reason.of("why-expression", text="dict(...)"), way)]
         if any(name in ("os.getenv", "os.environ.get") for name in called):
             return environment.trace_environment(self, module, node, way)
         declared = options.find_declared_default(self, module, node, called)

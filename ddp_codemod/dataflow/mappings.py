@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -14,7 +15,7 @@ from ddp_codemod.dataflow.copies import find_copy_source
 from ddp_codemod.dataflow.fold import FoldResult, Known
 from ddp_codemod.dataflow.mapping_stores import KeyEffect, MappingStore, find_reaching_stores, find_stores, find_stores_at
 from ddp_codemod.dataflow.tracer import Tracer
-from ddp_codemod.dataflow.values import MAX_HOPS, Trace, Value
+from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
@@ -28,10 +29,12 @@ def look_up(
 
     ``whole``: also what is not known may hold the key, and is a leaf of its own, so that [] says that the key is surely not there.
     """
-    if not tracer.open:
-        return tracer.follow_outermost(module, mapping, way, lambda: look_up(tracer, module, mapping, key, way, whole))
-    if tracer.spent():  # functions that hand it on multiply as names do
-        return [tracer.give_up_at(module, mapping, way)]
+    of = ("key", repr(key.value) if isinstance(key, ast.Constant) else id(key), whole)
+    found = tracer.ask(module, mapping, way, of, partial(_look_up, tracer, module, mapping, key, whole))
+    return None if found is None else [*found]
+
+
+def _look_up(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, whole: bool, way: Trace) -> list[Value] | None:
     if isinstance(mapping, ast.BoolOp) and isinstance(mapping.op, ast.Or):  # ``**(config or {})``
         parts = [look_up(tracer, module, part, key, way, whole) for part in mapping.values]
         return None if all(part is None for part in parts) else [leaf for part in parts for leaf in part or ()]
@@ -41,8 +44,7 @@ def look_up(
     wanted = tracer.facts.fold(module, key, way.frame)
     name = str(key.value) if isinstance(key, ast.Constant) else module.text(key)
     found = _trace_named_mapping(tracer, module, mapping, wanted, name, way, whole) if isinstance(mapping, ast.Name) else None
-    understood = found is not None
-    if found is None:
+    if not (understood := found is not None):
         found, understood = _trace_value_mappings(tracer, module, mapping, wanted, name, way, whole)
     if not understood and isinstance(key, ast.Constant):
         return config_keys.trace_key(tracer, module, mapping, way, (name,)) or None  # ``**cfg.dist_params``
@@ -131,12 +133,10 @@ def _trace_value_mappings(
 def _find_passed(tracer: Tracer, module: Module, mapping: ast.Name, way: Trace) -> list[tuple[Module, ast.expr, Trace]] | None:
     """What the calls of the project pass for a parameter that holds a mapping; None where it is none, or nothing is passed."""
     home = owner_scope(module, scope_of(module, mapping), mapping.id)
-    if not isinstance(home, (ast.FunctionDef, ast.AsyncFunctionDef)) or way.frame is not None or len(way.hops) > MAX_HOPS:
+    if not isinstance(home, (ast.FunctionDef, ast.AsyncFunctionDef)) or way.frame is not None:
         return None
-    made = bindings(module, home)[mapping.id]
+    made = bindings(module, home)[mapping.id] if calls.find_default(home, mapping.id) is None else []
     if len(made) != 1 or made[0].kind != "parameter" or made[0].node in (home.args.kwarg, home.args.vararg):
-        return None
-    if calls.find_default(home, mapping.id) is not None:
         return None
     found: list[tuple[Module, ast.expr, Trace]] = []
     method = calls.is_bound_method(module, home)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from ddp_codemod.dataflow import class_keywords, config_keys, gin, mappings, options, star_args
 from ddp_codemod.dataflow.allocation_sites import AllocationKind, find_origins
@@ -12,7 +13,7 @@ from ddp_codemod.dataflow.callers import callers_of, has_unknown_callers
 from ddp_codemod.dataflow.calls import CallArguments, Def, find_default, find_passed_argument, find_position, is_bound_method
 from ddp_codemod.dataflow.decorators import find_opaque_decorator
 from ddp_codemod.dataflow.tracer import Tracer
-from ddp_codemod.dataflow.values import Confidence, Frame, Trace, Value
+from ddp_codemod.dataflow.values import MAX_DEPTH, Confidence, Frame, Trace, Value
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.discover.listing import is_under
 from ddp_codemod.kinds import Meaning, OriginKind
@@ -35,6 +36,10 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
     """The leaves of a parameter: its default and what every call in the project passes."""
     node = binding.node
     assert isinstance(node, ast.arg)
+    return [*(tracer.ask(module, node, way, (), partial(_trace_parameter, tracer, module, function, node)) or ())]
+
+
+def _trace_parameter(tracer: Tracer, module: Module, function: ast.AST, node: ast.arg, way: Trace) -> list[Value]:
     if isinstance(function, ast.Lambda):
         return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function="lambda")]
     assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
@@ -167,13 +172,17 @@ def frame(tracer: Tracer, module: Module, call: ast.Call, entity: Definition, wa
     function = entity.node
     assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
     around, given = way.frame, CallArguments(module, call, tuple(call.args), tuple(call.keywords))
+    if around is not None and (len(around.callers) >= MAX_DEPTH or function in (around.function, *around.callers)):
+        around = None
+    callers = (around.function, *around.callers) if around is not None else ()
     bound: dict[str, tuple[Module, ast.expr, Frame | None]] = {}
+    outside = around
     for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs):
         value = find_passed_argument(given, function, argument.arg, is_bound_method(entity.module, function))
         if value is not None:
             bound[argument.arg] = (module, value, around)
     if not isinstance(scope_of(entity.module, function), FUNCTIONS):
-        around = None  # it sees no names of the functions around
-    same = (function, way.objects, around, tuple((name, value, outer) for name, (_, value, outer) in bound.items()))
-    made: Frame = tracer.memory.setdefault("frames", {}).setdefault(same, Frame(function, bound, around))
+        outside = None  # it sees no names of the functions around
+    same = (function, outside, tuple((name, value, outer) for name, (_, value, outer) in bound.items()))
+    made: Frame = tracer.memory.setdefault("frames", {}).setdefault(same, Frame(function, bound, outside, callers))
     return made

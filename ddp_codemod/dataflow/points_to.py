@@ -10,16 +10,6 @@ from ddp_codemod.kinds import OriginKind
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.entities import Definition, Entity
 
-MANY = 1_000_000  # more than are open at a time
-
-
-class PendingQueries:
-    """The questions that are being answered, from the outermost, and the outermost of them that was asked again meanwhile."""
-
-    def __init__(self) -> None:
-        self.open: dict[tuple[object, ...], int] = {}
-        self.lowest = MANY
-
 
 def find_points_to_set(tracer: Tracer, module: Module, node: ast.expr, frame: Frame | None = None) -> list[Entity]:
     """All that an expression can stand for; [] where that is not known, or not all of it.
@@ -29,27 +19,13 @@ def find_points_to_set(tracer: Tracer, module: Module, node: ast.expr, frame: Fr
     """
     if found := tracer.resolver.resolve(module, node):
         return found
-    key = ("objects", node, frame)
-    if key in module.cache:
-        return module.cache[key]  # type: ignore[return-value]
-    asked: PendingQueries = tracer.memory.setdefault("objects", PendingQueries())
-    if key in asked.open:  # it would only find itself
-        asked.lowest = min(asked.lowest, asked.open[key])
-        tracer.answers.gave_up()
-        return []
-    number = len(asked.open)
-    around, asked.open[key], asked.lowest = asked.lowest, number, MANY
-    try:
-        leaves = tracer.evaluate(module, node, Trace(kind=OriginKind.OBJECT, frame=frame))
-        held = [_resolve_value(tracer, leaf) if leaf.way.doubt is None else [] for leaf in leaves]
-    finally:
-        del asked.open[key]
-    found = list(dict.fromkeys(one for some in held for one in some)) if all(held) else []
-    if asked.lowest >= number and not tracer.is_spent:
-        module.cache[key], asked.lowest = found, around
-    else:  # what is asked around it may find more, once that is answered
-        asked.lowest = min(around, asked.lowest)
-    return found
+    return tracer.ask_once(module, ("objects", node, frame), lambda: _follow_values(tracer, module, node, frame), list[Entity]())
+
+
+def _follow_values(tracer: Tracer, module: Module, node: ast.expr, frame: Frame | None) -> list[Entity]:
+    leaves = tracer.evaluate(module, node, Trace(kind=OriginKind.OBJECT, frame=frame))
+    held = [_resolve_value(tracer, leaf) if leaf.way.doubt is None else [] for leaf in leaves]
+    return list(dict.fromkeys(one for some in held for one in some)) if all(held) else []
 
 
 def _resolve_value(tracer: Tracer, leaf: Value) -> list[Entity]:

@@ -30,8 +30,6 @@ def trace_settings(tracer: Tracer, keys: Sequence[str], way: Trace) -> list[Valu
                 if module is None or binding.kind != "value" or binding.value is None:
                     continue
                 place = module.place(binding.node)
-                if any(hop.place == place for hop in way.hops):
-                    continue  # ``env_cfg = base.env_cfg`` would be asked for what it is itself
                 step = way.hop(place, Reason.of("hop-config", name=".".join(keys[start:]), file=name))
                 for leaf in tracer.descend(module, binding.value, keys[start + 1 :], step):
                     if isinstance(leaf.value, Known) and tracer.could_be_value(str(leaf.value.value)):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import cached_property, partial
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -16,8 +16,8 @@ from ddp_codemod.catalog.model import Platform
 from ddp_codemod.dataflow.calls import CallArguments, Def
 from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.dataflow.fold import UNKNOWN
-from ddp_codemod.dataflow.memo import Memo
-from ddp_codemod.dataflow.values import MAX_HOPS, Trace, Value, ValueSet
+from ddp_codemod.dataflow.solver import Solver
+from ddp_codemod.dataflow.values import Trace, Value, ValueSet
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason, Skipped
 from ddp_codemod.parse.python import Module
@@ -27,8 +27,8 @@ from ddp_codemod.sites.imports import Imports
 from ddp_codemod.sites.resolver import Resolver
 from ddp_codemod.sites.surface_calls import Finder
 
+T = TypeVar("T")
 _BETWEEN, _LONGEST = 80, 120  # bytes between the name of an option and its value, and of such a value
-MAX_STEPS, FEW_STEPS = 3_000, 750  # of one trace; ways multiply where a name is set many times from itself
 
 
 class Tracer(ABC):
@@ -43,9 +43,7 @@ class Tracer(ABC):
         entries = (entry for known in rules.idioms for entry in known.config_entry)
         self.composed = HydraPrograms(resolver.project, resolver, entries)
         self.commands = CommandFunctions(resolver.project, resolver, rules.idioms)
-        self.answers = Memo()
-        self._steps, self.open = 0, False  # taken in the trace that is open
-        self._most = MAX_STEPS  # half as many each time that they were not enough, so that the whole run comes to an end
+        self.solver = Solver()
         self._cut = set[str]()  # the files that ask for something which was not followed to its end
         self._gave_up = False  # in the trace that is open
         self.reads_settings: bool | None = None  # worked out once: whether the project reads Python files as configuration
@@ -98,43 +96,80 @@ class Tracer(ABC):
         way = way or Trace()
         if way.is_over:
             return ValueSet()
-        key = (id(node), id(way.frame))
-        if key in way.seen:
-            self.answers.met(key)
-            return ValueSet()
-        if len(way.hops) > MAX_HOPS:
-            self.answers.gave_up()
-            again = any(known == id(node) for known, _ in way.seen)  # a function that calls itself
-            return ValueSet() if again else ValueSet((self.give_up_at(module, node, way),))
-        on = replace(way, seen=way.seen | {key})
-        if not self.open:
-            found = self.follow_outermost(module, node, way, lambda: list(self.step(module, node, on)))
-            return ValueSet.of(found or [self.unknown(module, node, way, "why-itself", text=module.text(node))])
         if isinstance(node, ast.Constant):
-            return ValueSet(tuple(self.step(module, node, on)))
-        if self.spent():
-            self.answers.gave_up()
+            return ValueSet(tuple(self.step(module, node, way)))
+        if way.frame is not None and way.frame.within(module, node) is None:
+            way = way.inside(None)
+        is_outermost = self.solver.is_idle
+        found = self.ask(module, node, way, (), partial(self.step, module, node))
+        if is_outermost and not found:
+            return ValueSet((self.unknown(module, node, way, "why-itself", text=module.text(node)),))
+        return found or ValueSet()
+
+    def ask(
+        self,
+        module: Module,
+        node: ast.AST,
+        way: Trace,
+        of: tuple[Hashable, ...],
+        follow: Callable[[Trace], Iterable[Value] | None],
+    ) -> ValueSet | None:
+        """The answer to a question about an expression (``of``: which), followed once for all ways that lead here.
+
+        None where the question does not apply to the expression.
+        """
+        is_outermost = self.solver.is_idle
+        if is_outermost:
+            self._gave_up = False
+            self.solver.begin()
+        elif self.solver.is_spent:
+            self.solver.is_cut = True
             return ValueSet((self.give_up_at(module, node, way),))
-        if (known := self.answers.recall(node, way)) is not None:
-            self._steps += len(known)  # what is found at one place over many ways multiplies as ways do
-            return known
-        around = self.answers.begin(key, way)
-        answer = None
+        on = way.alone()
+        endless = partial(self._end_growth, module, node, on)
         try:
-            answer = ValueSet.of(self.step(module, node, on))
+            key = (id(node), *of, *way.question)
+            found: ValueSet | None = self.solver.ask(key, partial(follow, on), ValueSet(), (node, way.frame), endless).answer
+        except RecursionError:
+            if not is_outermost:
+                raise
+            found = ValueSet((self.give_up_at(module, node, on),))
         finally:
-            self.answers.end(around, node, way, answer)
-        return answer
+            if is_outermost:
+                self.solver.end()
+                if self._gave_up:
+                    self._cut.add(module.name)
+        if not found or on is way:
+            return found
+        return ValueSet(tuple(replace(leaf, way=way.followed_by(leaf.way)) for leaf in found))
 
-    def spent(self) -> bool:
-        """Count a step of the trace that is open; whether it has taken more than it may."""
-        self._steps += 1
-        return self.is_spent
+    def ask_once(self, module: Module, key: tuple[Hashable, ...], follow: Callable[[], T], nothing: T) -> T:
+        """What is asked of a node wherever the question comes from; ``nothing`` while it waits for itself."""
+        if key in module.cache:
+            return module.cache[key]  # type: ignore[return-value]
+        is_outermost = self.solver.is_idle
+        if is_outermost:
+            self._gave_up = False
+            self.solver.begin()
+        try:
+            query = self.solver.ask((id(module), *key), follow, nothing)
+        except RecursionError:
+            if not is_outermost:
+                raise
+            self._gave_up = True
+            return nothing
+        finally:
+            if is_outermost:
+                self.solver.end()
+                if self._gave_up:
+                    self._cut.add(module.name)
+        if not query.waits and not self.solver.is_cut:
+            module.cache[key] = query.answer
+        return query.answer  # type: ignore[no-any-return]
 
-    @property
-    def is_spent(self) -> bool:
-        """Whether the trace that is open has taken more steps than it may, so that what it finds is not all."""
-        return self._steps > self._most
+    def _end_growth(self, module: Module, node: ast.AST, way: Trace) -> ValueSet:
+        """What an expression is whose values grow with each turn: ``x = x + "a"``."""
+        return ValueSet((self.unknown(module, node, way, "why-itself", text=module.text(node)),))
 
     def descend(self, module: Module, node: ast.expr, keys: Sequence[str], way: Trace) -> list[Value]:
         """The leaves of what is under a path of keys of a mapping; [] where the keys are not there."""
@@ -145,34 +180,16 @@ class Tracer(ABC):
             if len(keys) == 1:
                 found.append(leaf)
             elif leaf.kind == OriginKind.OBJECT:
-                # what was just reached is gone into: it is not met a second time
-                found += self.descend(*leaf.code, keys[1:], replace(leaf.way, seen=frozenset()))  # type: ignore[arg-type]
+                found += self.descend(*leaf.code, keys[1:], leaf.way)  # type: ignore[arg-type]
         return found
-
-    def follow_outermost(
-        self, module: Module, node: ast.expr, way: Trace, follow: Callable[[], list[Value] | None]
-    ) -> list[Value] | None:
-        """What is followed where nothing else waits for it: what nests too deep, or leads on without end, is not known."""
-        self._steps, self.open, self._gave_up = 0, True, False
-        self.answers.forget()
-        try:
-            return follow()
-        except RecursionError:
-            return [self.give_up_at(module, node, way)]
-        finally:
-            self.open = False
-            if self._gave_up:
-                self._cut.add(module.name)
-            if self._steps > self._most:
-                self._most = max(FEW_STEPS, self._most // 2)
 
     def unknown(
         self, module: Module, node: ast.AST, way: Trace, key: str, means: Meaning | None = None, /, **args: object
     ) -> Value:
         """A leaf whose value is not known, and why."""
-        return Value(module, node, OriginKind.UNKNOWN, UNKNOWN, Reason.of(key, means, **args), way.reached())
+        return Value(module, node, OriginKind.UNKNOWN, UNKNOWN, Reason.of(key, means, **args), way)
 
-    def give_up_at(self, module: Module, node: ast.expr, way: Trace) -> Value:
+    def give_up_at(self, module: Module, node: ast.AST, way: Trace) -> Value:
         """A leaf where the tracer gives up: the reason names the place, so that a user goes on from there."""
         self._gave_up = True
         return self.unknown(module, node, way, "why-too-far", where=f"{module.name}:{module.line(node)}")

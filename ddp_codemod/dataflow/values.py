@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from enum import Enum
 
 from msgspec import Struct
@@ -14,8 +14,9 @@ from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Hop, Place, Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Node, Tree, place_of, text_of
+from ddp_codemod.sites.scopes import scope_of
 
-MAX_HOPS = 120  # a parser may be handed through dozens of functions, with three steps for each
+MAX_DEPTH = 3  # of calls that are kept apart by what they hand over; what lies deeper is what any call can hand over
 
 
 class PlatformDefault(Struct, frozen=True):
@@ -32,6 +33,7 @@ class Frame(Struct, frozen=True, eq=False):
     function: ast.AST
     bound: dict[str, tuple[Module, ast.expr, Frame | None]]
     around: Frame | None = None
+    callers: tuple[ast.AST, ...] = ()  # the functions that it is called from, as far as they are kept apart
 
     def find(self, function: ast.AST) -> Frame | None:
         """The frame of a function, here or in the calls around."""
@@ -39,6 +41,15 @@ class Frame(Struct, frozen=True, eq=False):
         while at is not None and at.function is not function:
             at = at.around
         return at
+
+    def within(self, module: Module, node: ast.AST) -> Frame | None:
+        """This frame where it binds parameters that code at a node can read, else None."""
+        scope: ast.AST | None = scope_of(module, node)
+        while scope is not None and scope is not module.tree:
+            if self.find(scope) is not None:
+                return self
+            scope = scope_of(module, scope)
+        return None
 
 
 class Confidence(Enum):
@@ -57,22 +68,16 @@ class Trace(Struct, frozen=True):
     hops: tuple[Hop, ...] = ()  # of the shortest way ...
     others: frozenset[Hop] = frozenset()  # ... and those of longer ones that lead from and to the same
     frame: Frame | None = None
-    seen: frozenset[tuple[int, int]] = frozenset()
     doubt: Confidence | None = None
     doubted_at: str = ""  # source text of what the doubt is about
     certain: bool = False  # goes no further where nothing but a name leads, or an annotation says that it is no text ...
     near: bool = False  # ... nor through several functions that hand it on, nor into options and settings: for tensors
-    objects: int = 0  # that were reached on the way: what is asked of one is another question than what led to it
+    handed: int = 0  # how many functions have handed the value on; 0 where that does not matter
 
     @property
     def is_over(self) -> bool:
         """Whether what lies further on does not count."""
         return self.handed > 1 or (self.certain and self.doubt is Confidence.NAME)
-
-    @property
-    def handed(self) -> int:
-        """How many functions have handed the value on; 0 where that does not matter."""
-        return sum(hop.reason.means is Meaning.ARGUMENT for hop in self.hops) if self.near else 0
 
     @property
     def passed(self) -> tuple[Hop, ...]:
@@ -83,8 +88,22 @@ class Trace(Struct, frozen=True):
     def is_equivalent(self, other: Trace) -> bool:
         """Whether the same lies further on."""
         same = self.doubt is other.doubt and self.frame is other.frame and self.kind is other.kind and self.near is other.near
-        same = same and self.doubted_at == other.doubted_at and self.certain is other.certain and self.handed == other.handed
-        return same and self.objects == other.objects
+        return same and self.doubted_at == other.doubted_at and self.certain is other.certain and self.handed == other.handed
+
+    @property
+    def question(self) -> tuple[Hashable, ...]:
+        """What the answer further on depends on."""
+        return id(self.frame), self.kind, self.doubt, self.doubted_at, self.certain, self.near, self.handed
+
+    def alone(self) -> Trace:
+        """The same way as if it began here."""
+        return replace(self, hops=(), others=frozenset()) if self.hops or self.others else self
+
+    def followed_by(self, further: Trace) -> Trace:
+        """The way on which another goes on that began where this one ends."""
+        if not self.hops and not self.others:
+            return further
+        return replace(further, hops=self.hops + further.hops, others=self.others | further.others)
 
     def with_doubt(self, doubt: Confidence | None, text: str = "") -> Trace:
         """The same way, which leads no further than a guess; the graver doubt stays."""
@@ -92,17 +111,14 @@ class Trace(Struct, frozen=True):
             return self
         return replace(self, doubt=doubt, doubted_at=" ".join(text.split()))
 
-    def reached(self) -> Trace:
-        """The same way, from which it goes on into what was reached."""
-        return replace(self, objects=self.objects + 1)
-
     def inside(self, frame: Frame | None) -> Trace:
         """The same way in another frame."""
         return replace(self, frame=frame)
 
     def hop(self, place: Place, reason: Reason, kind: OriginKind | None = None) -> Trace:
         """One step further."""
-        return replace(self, hops=(*self.hops, Hop(place, reason)), kind=kind or self.kind)
+        handed = self.handed + 1 if self.near and reason.means is Meaning.ARGUMENT else self.handed
+        return replace(self, hops=(*self.hops, Hop(place, reason)), kind=kind or self.kind, handed=handed)
 
 
 def _make_sort_key(hop: Hop) -> tuple[object, ...]:
@@ -127,6 +143,11 @@ class Value(Struct, frozen=True):
         """Whether what it gives is not understood; what the user gives at run time is the user's."""
         return self.kind == OriginKind.UNKNOWN and self.why is not None and self.why.means is not Meaning.GIVEN_AT_START
 
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """What two that are one have in common, as far as it can be looked up."""
+        return id(self.node), self.kind, *self.way.question
+
     def is_same(self, other: Value) -> bool:
         """Whether two are one, by whatever steps their ways lead there."""
         if self.node is not other.node or self.kind is not other.kind or self.outer is not other.outer:
@@ -138,7 +159,7 @@ class Value(Struct, frozen=True):
         """One of two that are the same, on the shorter way."""
         short, long = (self, other) if len(self.way.hops) <= len(other.way.hops) else (other, self)
         more = [hop for hop in long.way.hops if hop.reason.means is not Meaning.NAMED and hop not in short.way.hops]
-        if not more and (not long.way.others or long.way.others <= short.way.others):
+        if short.way.others.issuperset(more) and long.way.others <= short.way.others:
             return short
         return replace(short, way=replace(short.way, others=short.way.others.union(long.way.others, more)))
 
@@ -171,9 +192,9 @@ class ValueSet(Struct, frozen=True, eq=False):
         values = [*found]
         if len(values) > 1:
             known: list[Value] = []
-            alike: dict[tuple[int, OriginKind], list[int]] = {}
+            alike: dict[tuple[Hashable, ...], list[int]] = {}
             for leaf in values:
-                same = alike.setdefault((id(leaf.node), leaf.kind), [])
+                same = alike.setdefault(leaf.key, [])
                 at = next((number for number in same if known[number].is_same(leaf)), None)
                 if at is None:
                     same.append(len(known))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ddp_codemod.catalog.load import load
-from ddp_codemod.dataflow import mappings, tracer
+from ddp_codemod.dataflow import mappings
 from ddp_codemod.dataflow.evaluator import Evaluator
 from ddp_codemod.model import Action, Survey
 from ddp_codemod.run.options import Options
@@ -75,7 +75,7 @@ def test_ways_of_a_mapping_that_multiply_end(tmp_path: Path, shape: str, monkeyp
     made = found(tmp_path, handed_on(shape, 13), "rocm")
     assert actions(made, "train.py") <= {Action.REVIEW, Action.EDIT}
     assert actions(made, "train.py")
-    assert asked[0] < 3 * tracer.MAX_STEPS
+    assert asked[0] < 2_000
 
 
 @pytest.mark.parametrize("shape", HANDED_ON)
@@ -95,10 +95,9 @@ def test_what_is_not_known_of_a_mapping_comes_once_through_a_chain_of_them(
         return leaves
 
     monkeypatch.setattr(Evaluator, "step", counted)
-    monkeypatch.setattr(tracer, "MAX_HOPS", 24)  # so that twice as much for each is seen before it is gigabytes
     links = "".join(f"d{i + 1} = {{'b': d{i}['b']}}\n" for i in range(60))
     made = found(tmp_path, f"d0 = {{'b': 'nccl'}}\n{links}dist.init_process_group(d60['b'])\n", "cpu")
-    assert [edit.after for edit in made.edits if edit.name == "train.py"] == ["'gloo' if d60['b'] == 'nccl' else d60['b']"]
+    assert [edit.after for edit in made.edits if edit.name == "train.py"] == ["'gloo'"]
     assert most[0] <= 2
 
 

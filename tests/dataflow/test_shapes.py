@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.catalog.load import load
-from ddp_codemod.dataflow import tracer
+from ddp_codemod.dataflow import solver
 from ddp_codemod.dataflow.evaluator import Evaluator
 from ddp_codemod.model import Survey
 from ddp_codemod.run.options import Options
@@ -80,7 +80,7 @@ def test_a_parser_that_thirty_functions_hand_on(tmp_path: Path) -> None:
 
 def test_what_is_not_followed_to_its_end_is_named_with_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert surveyed(tmp_path, diamond(20)).skipped == ()
-    monkeypatch.setattr(tracer, "MAX_STEPS", 10)
+    monkeypatch.setattr(solver, "MAX_QUERIES", 10)
     (cut,) = surveyed(tmp_path, diamond(20)).skipped
     assert (cut.name, cut.reason.key, cut.candidate) == ("m.py", "skipped-too-far", True)
 
@@ -92,6 +92,52 @@ def test_the_file_that_asks_is_named_and_not_those_that_the_value_passes(tmp_pat
         (tmp_path / f"{name}.py").write_text(source, encoding="utf-8")
     (tmp_path / f"{names[-1]}.py").write_text("def get(value):\n    return value\n", encoding="utf-8")
     asks = 'import torch.distributed as dist\nfrom hand0 import get\n\ndist.init_process_group(get("nccl"))\n'
-    monkeypatch.setattr(tracer, "MAX_STEPS", 10)
+    monkeypatch.setattr(solver, "MAX_QUERIES", 10)
     (cut,) = surveyed(tmp_path, asks).skipped
     assert cut.name == "m.py"
+
+
+CIRCLES = {  # of functions that call each other, each in a file of its own: parameters, the call of the surface, the call of the next
+    "positions": ("b, n", "dist.init_process_group(b)", "m{0}.g(b, n - 1)"),
+    "keywords": ("*, b, n", "dist.init_process_group(backend=b)", "m{0}.g(n=n - 1, b=b)"),
+}
+
+
+def circle(root: Path, shape: str, count: int, value: str) -> None:
+    taken, surface, call = CIRCLES[shape]
+    for at in range(count):
+        others = [number for number in range(count) if number != at]
+        imports = "".join(f"import m{number}\n" for number in others)
+        calls = "".join(f"    {call.format(number)}\n" for number in others)
+        started = f"g(b={value}, n=3)\n" if at == 0 else ""
+        text = f"{imports}{HEAD}def g({taken}):\n    if n == 0:\n        {surface}\n{calls}{started}"
+        (root / f"m{at}.py").write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize("shape", CIRCLES)
+def test_functions_that_call_each_other_are_asked_once_for_all(
+    shape: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, real = Counter[int](), Evaluator.step
+
+    def counted(self: Evaluator, *given: object) -> object:
+        asked[count] += 1
+        return real(self, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Evaluator, "step", counted)
+    rules = load()
+    for count in (4, 8, 16):
+        (tmp_path / str(count)).mkdir()
+        circle(tmp_path / str(count), shape, count, "'nccl'")
+        root = tmp_path / str(count)
+        found = survey(Options((root,), rules.platforms["rocm"], rules, root=root))
+        assert gloo(found) == {("'gloo'", "safe"): 1}
+        assert not found.skipped
+    assert asked[16] <= 5 * asked[8]  # the calls are four times as many
+
+
+def test_a_value_that_goes_through_calls_in_calls_is_changed_at_its_source(tmp_path: Path) -> None:
+    links = "".join(f"def f{n}(b):\n    return f{n - 1}(f{n - 1}(b))\n" for n in range(1, 10))
+    found = surveyed(tmp_path, f"{HEAD}def f0(b):\n    return b\n{links}dist.init_process_group(f9('nccl'))\n")
+    assert gloo(found) == {("'gloo'", "safe"): 1}
+    assert not found.skipped

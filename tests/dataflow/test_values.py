@@ -6,6 +6,7 @@ Each case says the values (in any order, as Python writes them; ``name`` for wha
 from __future__ import annotations
 
 import ast
+import random
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from ddp_codemod.catalog.load import load
 from ddp_codemod.dataflow.evaluator import Evaluator
 from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.memo import Memo
 from ddp_codemod.dataflow.values import CurrentBackend, PlatformDefault, Value, ValueSet
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.project import Project
@@ -25,8 +25,8 @@ RULES = load()
 SUFFIXES = (".yaml", ".yml", ".json", ".toml", ".gin")
 
 
-def evaluated(root: Path, files: dict[str, str], platform: str = "rocm") -> ValueSet:
-    """What the argument of ``ASK`` can be."""
+def evaluated(root: Path, files: dict[str, str], platform: str = "rocm", ahead: int | None = None) -> ValueSet:
+    """What the argument of ``ASK`` can be; ``ahead``: asked after every other expression, in an order by this seed."""
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, "utf-8")
@@ -36,6 +36,11 @@ def evaluated(root: Path, files: dict[str, str], platform: str = "rocm") -> Valu
     resolver = Resolver(Project(root, programs, ["torch"], configs))
     facts = Facts(resolver, chosen.facts, {"nccl"}, RULES.backends)
     evaluator = Evaluator(resolver, facts, RULES, chosen)
+    modules = [resolver.project.module(name) for name in files if name.endswith(".py")]
+    every = [(one, node) for one in modules if one is not None for node in ast.walk(one.tree) if isinstance(node, _ASKED)]
+    random.Random(ahead).shuffle(every)
+    for one, node in every if ahead is not None else ():
+        evaluator.evaluate(one, node)
     for name in files:
         module = resolver.project.module(name) if name.endswith(".py") else None
         calls = module.nodes[ast.Call] if isinstance(module, Module) else []
@@ -61,6 +66,7 @@ def whole(leaf: Value) -> tuple[object, ...]:
     return said(leaf), leaf.place, leaf.kind, leaf.why, leaf.open, leaf.decided, leaf.way.doubt, leaf.way.doubted_at, hops
 
 
+_ASKED = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)  # expressions that lead on
 A, B = "'nccl'", "'gloo'"
 CLOSED = {
     "a constant": ("ASK('nccl')", [A]),
@@ -271,12 +277,12 @@ def test_the_platform_decides(tmp_path: Path, platform: str, value: str) -> None
     assert list(map(said, evaluated(tmp_path, {"a.py": text}, platform))) == [value]
 
 
+@pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("name", [*CLOSED, *OPEN, *FILES])
-def test_what_is_remembered_is_what_would_be_found_again(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_does_not_hang_on_what_was_asked_before(tmp_path: Path, name: str, seed: int) -> None:
     files = FILES[name][0] if name in FILES else {"a.py": {**CLOSED, **OPEN}[name][0]}  # type: ignore[dict-item]
-    remembered = [*map(whole, evaluated(tmp_path, files))]
-    monkeypatch.setattr(Memo, "recall", lambda *_: None)
-    assert [*map(whole, evaluated(tmp_path, files))] == remembered
+    alone = [*map(whole, evaluated(tmp_path, files))]
+    assert [*map(whole, evaluated(tmp_path, files, ahead=seed))] == alone
 
 
 def test_what_is_asked_on_many_ways_is_followed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
