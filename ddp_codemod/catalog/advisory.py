@@ -35,12 +35,14 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     # ``names`` makes the group, in code that speaks of one of ``texts``, which a launcher supplies;
     # "uncounted": such a test, behind which a name of ``within`` is set to a number of processes that one of ``names`` starts, and
     # which is one elsewhere; ``without``: functions of the device that do nothing without one
+    # "joined": a call of one of ``names`` and one of one of ``makers`` are both asked by an ``and``
     # "annotated": one of the types ``names``, a Literal, lists ``device`` among nothing but ``texts``;
     # "entry": a mapping holds a list under a key of ``holders``, in a file that mentions one of ``names``;
     # "rest": names below ``below`` that no other advice for the platform is about, where they are more than a type or a test
     use: Literal[
         "called", "named", "required", "instance", "compared", "set", "imported", "text", "asked", "configured", "assigned", "option",
         "gate", "stated", "handed", "divisor", "apart", "alone", "uncounted", "entry", "annotated", "rest",
+        "joined",
     ] = "called"  # fmt: skip
     argument: str | None = None
     position: int | None = None

@@ -25,6 +25,7 @@ def is_guarded(context: Context, advice: Advice, hit: Hit) -> bool:
     never = facts.unset.unreachable(module, hit.node)
     if never is not None and not (advice.level == "review" and _is_never_reached(module, never)):
         return True
+    raises = advice.pattern is None or advice.pattern.use != "joined"  # a question that says no is not caught
     foreign = {name for name in context.rules.backends if name not in context.platform.backend.works}
     for around in module.ancestors(hit.node):
         if isinstance(around, (ast.If, ast.IfExp)) and child is not around.test:
@@ -34,7 +35,7 @@ def is_guarded(context: Context, advice: Advice, hit: Hit) -> bool:
                 return True
             if _is_device_test(around.test, foreign, advice.guards) or is_availability_checked(module, around, child, hit.node):
                 return True
-        elif isinstance(around, ast.Try) and child in around.body and can_continue(around):
+        elif raises and isinstance(around, ast.Try) and child in around.body and can_continue(around):
             return True
         elif isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             # code that asks for the new backend by its name knows what it does
