@@ -25,6 +25,7 @@ class Shown(RuleEntry, frozen=True, kw_only=True):
     # Attributes that are one process's own: reading one shows it where the file holds a call of one of these surfaces too, which trains.
     attributes: tuple[Name, ...] = ()
     beside: tuple[Name, ...] = ()
+    trained: tuple[Name, ...] = ()  # classes of models: a trainer makes what a class of theirs makes in each of its processes
     handed_to: str = ""  # the surface that the object is passed to: what shows it of that one shows it of this one
     always: bool = False  # it needs no showing; but a test, or a notebook without a launcher, is one process
     launchers: tuple[Name, ...] = ()  # functions that start several processes from a notebook

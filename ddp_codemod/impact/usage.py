@@ -12,7 +12,7 @@ from ddp_codemod.dataflow.calls import find_argument, index_calls
 from ddp_codemod.dataflow.demands import asks, is_device_demand, leaves
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.tested_counts import goes_to, tested
-from ddp_codemod.impact import usage_device
+from ddp_codemod.impact import usage_device, usage_names
 from ddp_codemod.impact.derived_classes import find_derived_calls, find_listed_entries, is_passed_by_name
 from ddp_codemod.impact.device_values import is_device, is_device_choice, number_of
 from ddp_codemod.impact.divisors import find_divisors, find_remainders
@@ -55,7 +55,8 @@ def find_hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _
         asked = (call for call in _find_calls(context, pattern, module) if gates.holds(resolver, module, call))
         yield from (Hit(module, call, call) for call in asked)
     elif pattern.use == "joined":
-        yield from (Hit(module, call) for call in _find_calls(context, pattern, module) if _is_joined(context, pattern, module, call))
+        calls = _find_calls(context, pattern, module)
+        yield from (Hit(module, call) for call in calls if usage_names.is_joined(context, pattern.makers, module, call))
     elif pattern.use == "rest":
         yield from (Hit(module, node) for node in find_other_names(context, pattern, module))
     elif pattern.below is not None:
@@ -145,15 +146,6 @@ def _find_calls(context: Context, pattern: Pattern, module: Module) -> list[ast.
                 if not _is_inside(module, call, pattern.without):
                     found.append(call)  # no method of the project's own
     return sorted(found, key=lambda call: (call.lineno, call.col_offset))
-
-
-def _is_joined(context: Context, pattern: Pattern, module: Module, call: ast.Call) -> bool:
-    """Whether an ``and`` asks a call, and beside it one of ``makers``."""
-    both = module.parents.get(call)
-    if not isinstance(both, ast.BoolOp) or not isinstance(both.op, ast.And):
-        return False
-    beside = (part for value in both.values if value is not call for part in ast.walk(value) if isinstance(part, ast.Call))
-    return any(set(pattern.makers) & set(context.tracer.resolver.names(module, part.func)) for part in beside)
 
 
 def _is_inside(module: Module, node: ast.AST, functions: tuple[str, ...]) -> bool:

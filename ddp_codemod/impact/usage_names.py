@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ddp_codemod.catalog.advisory import Pattern
 from ddp_codemod.dataflow.calls import find_argument, index_calls
@@ -107,3 +107,12 @@ def is_availability_checked(module: Module, around: ast.If | ast.IfExp, child: a
             if held and f"{module.text(name)}.".startswith(f"{module.text(call.args[0])}.{held}."):
                 return True
     return False
+
+
+def is_joined(context: Context, others: Sequence[str], module: Module, call: ast.Call) -> bool:
+    """Whether an ``and`` asks a call, and beside it one of others."""
+    both = module.parents.get(call)
+    if not isinstance(both, ast.BoolOp) or not isinstance(both.op, ast.And):
+        return False
+    beside = (part for value in both.values if value is not call for part in ast.walk(value) if isinstance(part, ast.Call))
+    return any(set(others) & set(context.tracer.resolver.names(module, part.func)) for part in beside)

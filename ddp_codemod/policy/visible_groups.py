@@ -59,9 +59,18 @@ def assess_use(context: Context, use: Use) -> tuple[Visibility, Reason | None]:
         return Visibility.YES, None  # before the importing file makes one
     if escape.escapes or (escape.methods & set(shown.perhaps) and not asked_only) or (makes and _is_only_maker(context, use)):
         return (Visibility.YES if _has_visible_importer(context, use) else Visibility.PERHAPS), None
+    if makes and _is_in_trained_class(context, use, shown):
+        return Visibility.PERHAPS, None
     return Visibility.NO, Reason.of(
         "keep-no-training", Meaning.ELSEWHERE, method=", ".join((*shown.methods, *shown.attributes)[:3])
     )
+
+
+def _is_in_trained_class(context: Context, use: Use, shown: Shown) -> bool:
+    """Whether a call is in a class of which a trainer has an object in each of its processes."""
+    classes = (node for node in use.module.ancestors(use.call) if isinstance(node, ast.ClassDef))
+    resolver = context.tracer.resolver
+    return bool(shown.trained) and any(set(shown.trained) & set(resolver.external_bases(use.module, one)) for one in classes)
 
 
 def _find_spread_argument(context: Context, use: Use, shown: Shown) -> tuple[Visibility, Reason | None]:
