@@ -243,3 +243,37 @@ def test_a_log_of_one_line_that_is_no_paste_stays_as_it_is(project, run, tmp_pat
     log = tmp_path / "short.log"
     log.write_text("epoch 1 File train.py Error rate: 0.3")
     assert run("diagnose", str(log)).code == 0
+
+
+CUDA = "AssertionError: Torch not compiled with CUDA enabled\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "only"),
+    [
+        ("Warning: torch_npu/__init__.py:12: The backend of torch.distributed is hccl\n", "ascend"),
+        ("Warning: /env/lib/python3.10/site-packages/torch_mlu/__init__.py:3\n", "mlu"),
+        ("", ""),
+        ("using mlu_utils.py and an npu_count of 0\n", ""),
+    ],
+)
+def test_a_torch_without_cuda_may_be_for_another_accelerator(project, run, tmp_path: Path, before: str, only: str) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    (tmp_path / "log").write_text(before + CUDA, encoding="utf-8")
+    told = {lang: run("diagnose", str(tmp_path / "log"), "--lang", lang).out for lang in ("en", "zh")}
+    (one, *_) = json.loads(run("diagnose", str(tmp_path / "log"), "--format", "json").out)["diagnoses"]
+    commands = [cure["command"] for cure in one["cures"]]
+    assert one["id"] == "torch-without-cuda"
+    if only:
+        assert commands == [f"ddp-codemod apply . --platform {only} --unsafe"]
+        assert all(commands[0] in out and "doctor" not in out for out in told.values())
+    else:  # nothing says which machine it was: no command that diagnose --apply would run
+        assert commands == [None] * 5
+        assert all(word in out for word in ("NPU", "NVIDIA", "AMD", "ddp-codemod doctor") for out in told.values())
+
+
+def test_no_nccl_on_an_npu_is_no_reason_for_gloo(project, run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    (tmp_path / "log").write_text(f"torch_npu 2.6.0\n{NO_NCCL}\n", encoding="utf-8")
+    out = run("diagnose", str(tmp_path / "log")).out
+    assert "--platform ascend --unsafe" in out and "--platform cpu" not in out
