@@ -66,6 +66,7 @@ class Checkup(Struct, frozen=True):
     facts: dict[str, Any]
     can_train: bool  # the environment has a torch that can be imported
     bare: bool = False  # this torch was built without torch.distributed, and the platform does not say so
+    asked: str | None = None  # the platform that the user names: the checks whose id starts with "platform-" are about it
 
 
 class Trial(Struct, frozen=True):

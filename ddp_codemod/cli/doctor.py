@@ -13,7 +13,7 @@ import click
 from ddp_codemod import __version__
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, make_failure
-from ddp_codemod.cli.options import machine_options
+from ddp_codemod.cli.options import complete_ids, machine_options
 from ddp_codemod.cli.run import load_rules
 from ddp_codemod.cli.settings import Settings, command_line
 from ddp_codemod.cli.translate import Command, option
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 @click.command("doctor", cls=Command, help="help-doctor")
+@option("--platform", metavar="ID", help="help-doctor-platform", shell_complete=complete_ids("platforms"))
 @option("--python", metavar="EXE", help="help-python")
 @option("--report", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="help-report")
 @machine_options
@@ -32,16 +33,15 @@ def command(settings: Settings, python: str | None, report: Path | None) -> int:
 
     console = Console(settings.lang, settings.color, settings.quiet)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends this ends the Python that it asks
-    checkup = examine_python(settings, console, python)
+    checkup = examine_python(settings, console, python, settings.platform)
     fact = [word for fix in load_rules(settings.folders).fixes.values() if fix.bare for word in ("--rule", fix.id)]
-    words = ["ddp-codemod", "apply", ".", "--platform", checkup.platform or "", *(fact if checkup.bare else ())]
-    line = command_line(words) if checkup.platform else None
+    line = make_command(checkup, *(fact if checkup.bare and checkup.asked in (None, checkup.platform) else ()))
     if settings.format == "json":
         console.raw(reports.encode_checkup(checkup, settings.json_lang, line))
     else:
         for text in reports.format_checkup(checkup, settings.lang, console.ink(sys.stdout), line):
             console.out(text)
-        if checkup.platform is None:
+        if checkup.platform is None and checkup.asked is None:
             from ddp_codemod.report.platform_table import table_rows
             from ddp_codemod.report.table import format_table
 
@@ -59,13 +59,21 @@ def command(settings: Settings, python: str | None, report: Path | None) -> int:
     return FOUND if any(check.state == "problem" for check in checkup.checks) else DONE
 
 
-def examine_python(settings: Settings, console: Console, python: str | None) -> Checkup:
-    """Ask a Python (the active one, if none is named). Raises Failure where it cannot be asked."""
+def make_command(checkup: Checkup, *more: str) -> str | None:
+    """The command that ports a project to the platform that the user names, else to the detected one; None where there is neither."""
+    platform = checkup.asked or checkup.platform
+    return command_line(["ddp-codemod", "apply", ".", "--platform", platform, *more]) if platform else None
+
+
+def examine_python(settings: Settings, console: Console, python: str | None, named: str | None = None) -> Checkup:
+    """Ask a Python (the active one, if none is named), also what it has of the platform ``named``. Raises Failure where it cannot be asked."""
+    from ddp_codemod.cli.platform import known_platform
     from ddp_codemod.machine.doctor import examine
     from ddp_codemod.machine.interview import interview_python
     from ddp_codemod.machine.recognise import accelerators_to_ask_for
 
     rules = load_rules(settings.folders)
+    asked = known_platform(named, rules) if named is not None else None
     newest = next((package.newest for package in rules.packages.values() if package.asked), "")
     exe = python or find_chosen_python(console, Path.cwd())
     console.say(console.text("doctor-asking", python=exe))
@@ -79,7 +87,7 @@ def examine_python(settings: Settings, console: Console, python: str | None) -> 
     except OSError as why:
         raise make_failure("doctor-python-fails", python=exe, why=why) from None
     gpus = {gpu: one.id for one in rules.platforms.values() for detection in one.detection for gpu in detection.gpus}
-    return examine(facts, rules.platforms, newest, gpus)
+    return examine(facts, rules.platforms, newest, gpus, asked)
 
 
 def find_chosen_python(console: Console, folder: Path) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _complete_ids(kind: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+def complete_ids(kind: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
     """What a shell offers for an option that takes the id of a platform or rule."""
 
     def found(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -60,8 +60,8 @@ def _format_option(*names: str, help: str = "help-format") -> Callable[[F], F]:
 
 _SURVEY_FORMAT = _format_option("text", "json", *MACHINES)
 _SURVEY = (
-    option("--platform", metavar="ID", help="help-platform", shell_complete=_complete_ids("platforms")),
-    option("--rule", "rules", multiple=True, metavar="ID", help="help-rule", shell_complete=_complete_ids("rules")),
+    option("--platform", metavar="ID", help="help-platform", shell_complete=complete_ids("platforms")),
+    option("--rule", "rules", multiple=True, metavar="ID", help="help-rule", shell_complete=complete_ids("rules")),
     _FOLDERS,
     option("--torch-version", metavar="VERSION", help="help-torch-version"),
     option("--env-in", type=click.Choice(["python", "shell"]), default="python", help="help-env-in"),
@@ -138,8 +138,8 @@ def narrow_options(function: F) -> F:
     """Let a command be about a part of what is found: some rules, what a branch changed."""
     for one in (
         option("--diff-base", metavar="REF", help="help-diff-base"),
-        option("--ignore", multiple=True, metavar="RULE", help="help-ignore", shell_complete=_complete_ids("rules")),
-        option("--select", multiple=True, metavar="RULE", help="help-select", shell_complete=_complete_ids("rules")),
+        option("--ignore", multiple=True, metavar="RULE", help="help-ignore", shell_complete=complete_ids("rules")),
+        option("--select", multiple=True, metavar="RULE", help="help-select", shell_complete=complete_ids("rules")),
     ):
         function = one(function)
     return function

@@ -9,6 +9,7 @@ from typing import Any
 
 from ddp_codemod.catalog.model import Platform
 from ddp_codemod.health import Check, Checkup
+from ddp_codemod.machine.platform_checks import check_platform
 from ddp_codemod.machine.recognise import recognise_platform
 from ddp_codemod.machine.torch_checks import MIB, OK, PROBLEM, WARNING, check_gpus, check_torch
 from ddp_codemod.model import Reason
@@ -26,11 +27,16 @@ LAUNCH = ("RANK", "LOCAL_RANK", "WORLD_SIZE")
 
 
 def examine(
-    facts: dict[str, Any], known: Mapping[str, Platform], newest: str = "", gpus: Mapping[str, str] | None = None
+    facts: dict[str, Any],
+    known: Mapping[str, Platform],
+    newest: str = "",
+    gpus: Mapping[str, str] | None = None,
+    asked: Platform | None = None,
 ) -> Checkup:
     """All checks, and the platform (of those known) that the machine counts as.
 
-    ``newest`` is the newest torch that is known; ``gpus`` are the platforms of single architectures.
+    ``newest`` is the newest torch that is known; ``gpus`` are the platforms of single architectures; ``asked`` is the one that the
+    user names, if any.
     """
     platform, because = recognise_platform(facts, known, gpus)
     checks = (
@@ -41,13 +47,16 @@ def examine(
         *_check_network(facts),
         *_check_environment(facts),
         *_check_packages(facts),
+        *(check_platform(facts, asked) if asked is not None else ()),
     )
     bare = (
         facts.get("torch", {}).get("distributed") is False
         and platform is not None
         and not _may_lack_distributed(known.get(platform))
     )
-    return Checkup(checks, platform, because, facts, "error" not in facts.get("torch", {"error": ""}), bare)
+    return Checkup(
+        checks, platform, because, facts, "error" not in facts.get("torch", {"error": ""}), bare, asked.id if asked else None
+    )
 
 
 def _may_lack_distributed(platform: Platform | None) -> bool:

@@ -13,6 +13,7 @@ from ddp_codemod.report.ink import Ink
 from ddp_codemod.report.table import count_cells
 
 VERSION = 2
+ABOUT_PLATFORM = "platform-"  # what the ids of checks of a named platform start with
 SCHEMA = Path(__file__).with_name("checkup.schema.json")
 _COLOURS = {"ok": "green", "warning": "yellow", "problem": "red"}
 _SECRET = re.compile(r"\b(?:hf|ghp|gho|sk|glpat|xox[bp])[_-][\w-]{8,}|\b[A-Fa-f0-9]{32,}\b")
@@ -36,13 +37,22 @@ def _format_advice(check: Check, lang: str) -> list[str]:
 
 
 def _format_platform(checkup: Checkup, lang: str, ink: Ink, command: str | None) -> list[str]:
-    because = render(checkup.because, lang)
-    if checkup.platform is None or command is None:
-        return [text("doctor-platform-none", lang, because=because)]
-    return [
-        ink(text("doctor-platform", lang, platform=checkup.platform, because=because), "bold"),
-        text("doctor-next", lang, command=ink(command, "bold", "green")),
-    ]
+    """What the machine counts as, what it has of the platform that the user names, and the command that ports a project to it."""
+    key = "doctor-platform" if checkup.platform is not None else "doctor-platform-none"
+    block = [text(key, lang, platform=checkup.platform, because=render(checkup.because, lang))]
+    if checkup.asked is not None:
+        lacking = count_lacking(checkup)
+        key = "doctor-asked-lacking" if lacking else "doctor-asked"
+        block.append(text(key, lang, platform=checkup.asked, n=lacking))
+    elif checkup.platform is None:
+        return block
+    block[-1] = ink(block[-1], "bold")
+    return [*block, text("doctor-next", lang, command=ink(command, "bold", "green"))] if command is not None else block
+
+
+def count_lacking(checkup: Checkup) -> int:
+    """How much of what the named platform needs is not there."""
+    return sum(check.id.startswith(ABOUT_PLATFORM) and check.state == "problem" for check in checkup.checks)
 
 
 def encode_checkup(checkup: Checkup, lang: str, command: str | None) -> bytes:
@@ -63,7 +73,7 @@ def encode_checkup(checkup: Checkup, lang: str, command: str | None) -> bytes:
             for check in checkup.checks
         ],
     }
-    return encode_json(document)
+    return encode_json({**document, "asked": checkup.asked} if checkup.asked is not None else document)
 
 
 def format_issue_report(checkup: Checkup, lang: str, version: str, command: str | None, names: Iterable[str]) -> str:

@@ -95,3 +95,15 @@ def test_a_script_that_chooses_the_python_is_said_before_it_runs(project, run, t
     assert f"{shims / 'python'} is a script that /bin/sh runs" in done.err
     monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
     assert "is a script" not in run("doctor").err
+
+
+@pytest.mark.usefixtures("without_torch")
+def test_a_named_platform(project, run) -> None:  # type: ignore[no-untyped-def]
+    project()
+    done = run("doctor", "--python", sys.executable, "--platform", "ascend")
+    assert done.code == 1
+    assert "ddp-codemod apply . --platform ascend" in done.out
+    assert "table" not in done.out
+    wrong = run("doctor", "--python", sys.executable, "--platform", "asend")
+    assert wrong.code == 2
+    assert "ascend" in wrong.err

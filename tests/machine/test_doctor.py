@@ -292,3 +292,59 @@ def test_a_torch_that_was_never_asked_is_not_called_missing() -> None:
     assert "was not queried" in said
     assert "missing" not in said
     assert "not installed" not in said
+
+
+NPU = {"accelerators": ["npu"]}
+
+
+def asked_for(ident: str, **sections: Any) -> dict[str, str]:
+    """The checks of a named platform, each with its state."""
+    found = examine(machine(**sections), KNOWN, asked=KNOWN[ident])
+    assert found.asked == ident
+    return {check.id: check.state for check in found.checks if check.id.startswith("platform-")}
+
+
+def test_what_a_machine_has_of_the_platform_that_is_named() -> None:
+    assert asked_for("ascend", torch=NPU, packages={"versions": {"torch-npu": "2.6.0"}}) == {
+        "platform-package": "ok",
+        "platform-accelerator": "ok",
+    }
+    assert asked_for("ascend", torch=NPU) == {"platform-accelerator": "ok"}  # it works, whatever the package is called
+    assert asked_for("ascend") == {"platform-package": "problem", "platform-accelerator": "problem"}
+    assert asked_for("cuda", torch=CUDA) == {"platform-accelerator": "ok", "platform-backend": "ok"}
+    assert asked_for("cuda") == {"platform-accelerator": "problem", "platform-backend": "problem"}
+    assert asked_for("cpu") == {"platform-backend": "ok"}
+    assert asked_for("cpu", torch=CUDA) == {"platform-backend": "ok"}
+
+
+def test_a_card_of_amd_is_none_of_nvidia() -> None:
+    amd = {**CUDA, "cuda": None, "hip": "7.1"}
+    assert asked_for("rocm", torch=amd)["platform-accelerator"] == "ok"
+    assert asked_for("cuda", torch=amd)["platform-accelerator"] == "problem"
+    assert asked_for("rocm", torch=CUDA)["platform-accelerator"] == "problem"
+    assert asked_for("single-gpu", torch=amd)["platform-accelerator"] == "ok"
+    assert asked_for("hygon", torch=amd)["platform-accelerator"] == "ok"  # torch calls it cuda: nothing tells it apart
+
+
+def test_another_system_than_the_platform_has() -> None:
+    assert asked_for("windows")["platform-system"] == "problem"
+    assert "platform-system" not in asked_for("windows", system={"sys_platform": "win32"})
+    assert "platform-system" not in asked_for("single-gpu", system={"sys_platform": "win32"})
+    assert asked_for("ascend", torch={"error": "ModuleNotFoundError", "missing": True}) == {}
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_report_about_a_named_platform(lang: str) -> None:
+    lacking = examine(machine(), KNOWN, asked=KNOWN["ascend"])
+    said = "\n".join(report.format_checkup(lacking, lang, Ink(False), "ddp-codemod apply . --platform ascend"))
+    assert "torch_npu" in said
+    assert ("lacks 2 things that platform ascend needs" if lang == "en" else "平台 ascend 所需的条件，这台机器缺 2 项") in said
+    assert "apply . --platform ascend" in said
+    assert ("Detected platform cpu" if lang == "en" else "本机被视为 cpu") in said
+    document = json.loads(report.encode_checkup(lacking, lang, "x"))
+    jsonschema.validate(document, json.loads(report.SCHEMA.read_text("utf-8")))
+    assert (document["platform"], document["asked"]) == ("cpu", "ascend")
+    assert "asked" not in json.loads(report.encode_checkup(examine(machine(), KNOWN), lang, "x"))
+    ready = examine(machine(torch=NPU), KNOWN, asked=KNOWN["ascend"])
+    said = "\n".join(report.format_checkup(ready, lang, Ink(False), "x"))
+    assert ("has what platform ascend needs" if lang == "en" else "具备平台 ascend 所需的一切") in said

@@ -14,9 +14,9 @@ from ddp_codemod.catalog.load import Rules
 from ddp_codemod.catalog.signature import Cure
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.diagnose import cure_command, find_code_cure, known_errors, usable_reading
-from ddp_codemod.cli.doctor import examine_python
+from ddp_codemod.cli.doctor import examine_python, make_command
 from ddp_codemod.cli.run import configure_project, load_rules
-from ddp_codemod.cli.settings import Settings, command_line
+from ddp_codemod.cli.settings import Settings
 from ddp_codemod.cli.verify import BOTH, Request, TrialRunner, find_trial_python
 from ddp_codemod.discover.config import Config
 from ddp_codemod.health import Diagnosis, Reading, VerifiedSite
@@ -89,10 +89,11 @@ def diagnose(call: Call, asked: Diagnose) -> Answer:
     return Answer({"report": report}, tuple(said), tuple(lines))
 
 
-def doctor(call: Call, _: Doctor, python: str | None = None) -> Answer:
+def doctor(call: Call, asked: Doctor, python: str | None = None) -> Answer:
     """Which platform this machine is, and what is wrong with it."""
-    found = examine_python(Settings("doctor", folders=call.rule_folders, lang=call.lang), make_listener(call), python)
-    line = command_line(["ddp-codemod", "apply", ".", "--platform", found.platform]) if found.platform else None
+    settings = Settings("doctor", folders=call.rule_folders, lang=call.lang)
+    found = examine_python(settings, make_listener(call), python, asked.platform)
+    line = make_command(found)
     report = clean_report(json.loads(checkups.encode_checkup(found, call.lang, line)))
     states = [check.state for check in found.checks]
     text = call.say(
@@ -106,9 +107,10 @@ def doctor(call: Call, _: Doctor, python: str | None = None) -> Answer:
         for check in found.checks
         if check.state != "ok"
     ]
-    todo = (
-        call.say("mcp-todo-platform", platform=quote_foreign(found.platform)) if found.platform else call.say("mcp-todo-unsure")
-    )
+    platform = found.asked or found.platform
+    todo = call.say("mcp-todo-platform", platform=quote_foreign(platform)) if platform else call.say("mcp-todo-unsure")
+    if found.asked is not None and (lacking := checkups.count_lacking(found)):
+        todo = call.say("doctor-asked-lacking", platform=quote_foreign(found.asked), n=lacking)
     return Answer({"report": report}, (todo, text), (*lines, render(quote_reason(found.because), call.lang)))
 
 

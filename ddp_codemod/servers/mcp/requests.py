@@ -89,6 +89,8 @@ class Diagnose(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Doctor(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """This machine."""
 
+    platform: Text | None = None
+
 
 class Verify(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Form each process group for real."""
