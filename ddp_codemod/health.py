@@ -91,6 +91,7 @@ class TrialResult(Struct, frozen=True):
     error: str = ""
     output: str = ""  # what the processes said, its end
     diagnosis: Diagnosis | None = None
+    advice: Reason | None = None  # what to do, where no error text is to tell it
 
 
 class VerifiedSite(Struct, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ from ddp_codemod.model import Reason
 if TYPE_CHECKING:
     from ddp_codemod.catalog.diagnostics import Diagnostics
     from ddp_codemod.catalog.load import Rules
+    from ddp_codemod.catalog.model import Platform
     from ddp_codemod.health import Trial, TrialResult, VerifiedSite
 
 BOTH = "both"
@@ -124,7 +125,7 @@ def _run_verify(settings: Settings, console: Console, request: Request) -> int:
     found = survey(Options(paths=paths, platform=platform, rules=rules, fixes=stores, root=root, scope=config.scope))
     console.say(console.text("verify-platform", platform=platform.id))
     device = next((name for name, ident in platforms_by_accelerator(rules.platforms).items() if ident == platform.id), None)
-    tried = TrialRunner(console, request, known_errors(settings), device, platform.id)
+    tried = TrialRunner(console, request, known_errors(settings), device, platform, rules.platforms)
     command = cure_command(rules, settings.paths[0])
     view = View(found, settings.lang, console.ink(sys.stdout), Path.cwd(), settings.verbose)
     done: list[VerifiedSite] = []
@@ -162,9 +163,17 @@ def _find_platform(settings: Settings, console: Console, request: Request, rules
 class TrialRunner:
     """Tries each distinct trial once, however many sites share it."""
 
-    def __init__(self, console: Console, request: Request, known: Diagnostics, device: str | None, platform: str) -> None:
+    def __init__(
+        self,
+        console: Console,
+        request: Request,
+        known: Diagnostics,
+        device: str | None,
+        platform: Platform,
+        platforms: Mapping[str, Platform],
+    ) -> None:
         self._console, self._request, self._known = console, request, known
-        self._device, self._find_platform = device, platform
+        self._device, self._platform, self._platforms = device, platform, platforms
         self._done: dict[Trial, list[TrialResult]] = {}
 
     def __call__(self, trial: Trial) -> list[TrialResult]:
@@ -173,22 +182,24 @@ class TrialRunner:
         return self._done[trial]
 
     def _run_trial(self, trial: Trial) -> Iterator[TrialResult]:
+        from ddp_codemod.machine.trial_cures import fit_to_platform, list_machine_hints
         from ddp_codemod.machine.verify import attempt_trial
 
         request = self._request
+        hints = list_machine_hints(self._platform, self._known.hints)
         for launch in request.launches:
             for n in request.ranks:
                 self._console.working(self._console.text("verify-trying", launch=launch, n=n, backend=trial.backend))
                 try:
                     tried = attempt_trial(
                         trial, launch, n, python=request.python, seconds=request.seconds,
-                        known=self._known, device=self._device, platform=self._find_platform,
+                        known=self._known, device=self._device, hints=hints,
                     )  # fmt: skip
                 except OSError as why:
                     raise make_failure("doctor-python-fails", python=request.python, why=why) from None
                 if _is_torch_missing(tried):
                     raise make_failure("verify-no-torch", python=request.python)
-                yield tried
+                yield fit_to_platform(tried, trial, self._platform, self._platforms)
                 if tried.state in ("failed", "hung"):
                     break
 

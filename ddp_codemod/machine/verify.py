@@ -23,12 +23,6 @@ WORKER = Path(__file__).with_name("worker.py")
 MARK = b"@@ddp-codemod "
 LAUNCHES = ("spawn", "torchrun")
 IMPORT_SECONDS = 120.0  # beside a trial's own time: for starting Python and importing torch
-HINTS = {
-    "rocm": ("amd",),
-    "rocm-rccl": ("amd",),
-    "windows": ("windows",),
-    "macos": ("macos",),
-}  # what a platform tells of its logs
 SHOWN = 4000  # characters of the output's end that are kept
 # The launcher's own words, which the ranks of a trial must not find in the environment.
 _LAUNCHER = re.compile(r"(?:RANK|WORLD_SIZE|LOCAL_RANK|LOCAL_WORLD_SIZE|GROUP_RANK|ROLE_.*|MASTER_.*|TORCHELASTIC_.*)")
@@ -43,9 +37,9 @@ def attempt_trial(
     seconds: float,
     known: Diagnostics,
     device: str | None = None,
-    platform: str = "",
+    hints: Collection[str] = (),
 ) -> TrialResult:
-    """Form the group with this many ranks, and see. Raises OSError where Python cannot be started."""
+    """Form the group with this many ranks, and see; ``hints`` about the machine are known without its output. Raises OSError where Python cannot be started."""
     with tempfile.TemporaryDirectory(prefix="ddp-codemod-", ignore_cleanup_errors=True) as folder:
         environment = _make_environment(trial, folder)
         port = find_free_port()
@@ -64,7 +58,7 @@ def attempt_trial(
             _start_ranks(crew, launch, ranks, python, port, json.dumps(told))
             in_time = crew.wait(seconds + IMPORT_SECONDS)
             crew.end()
-            tried = _judge_attempt(crew, launch, ranks, in_time, known, HINTS.get(platform, ()))
+            tried = _judge_attempt(crew, launch, ranks, in_time, known, hints)
             if place.written and tried.state == "passed":
                 return structs.replace(tried, state="elsewhere", error=place.written)
             return tried

@@ -48,7 +48,9 @@ def _format_attempt(tried: TrialResult, lang: str, ink: Ink, command: Command, v
     if tried.state == "skipped":
         return [head + "  " + text("verify-lacking", lang, what=tried.error)]
     block = [head, "        " + shorten_text(tried.error, 160)]
-    if tried.diagnosis is not None and tried.diagnosis.signature is not None:
+    if tried.advice is not None:
+        block.append(f"        -> {render(tried.advice, lang)}")
+    elif tried.diagnosis is not None and tried.diagnosis.signature is not None:
         signature = tried.diagnosis.signature
         block.append(f"        {in_language(signature, 'title', lang)}  [{signature.id}]")
         for cure in tried.diagnosis.cures[:2]:

@@ -132,7 +132,8 @@ def verify(call: Call, asked: Verify, python: str | None = None) -> Answer:
     device = next(
         (name for name, ident in platforms_by_accelerator(job.rules.platforms).items() if ident == job.platform.id), None
     )
-    attempts = TrialRunner(quiet, Request(exe, (asked.ranks,), launches, float(asked.seconds)), known, device, job.platform.id)
+    request = Request(exe, (asked.ranks,), launches, float(asked.seconds))
+    attempts = TrialRunner(quiet, request, known, device, job.platform, job.rules.platforms)
     done: list[VerifiedSite] = []
     for one in plan_trials(found, job.rules.surfaces, job.platform):
         trial = one.trial
