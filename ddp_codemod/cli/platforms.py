@@ -31,3 +31,4 @@ def command(settings: Settings) -> None:
     ]
     for line in format_table(rows):
         console.out(line)
+    console.say(console.text("platform-one-gpu"))

@@ -52,6 +52,7 @@ def test_every_entry_is_listed_and_can_be_shown(run) -> None:  # type: ignore[no
     rules = load()
     listed = [line.split()[0] for line in run("rules", "list").out.splitlines() if line]
     assert {*rules.fixes, *rules.surfaces} <= set(listed)
+    assert all("single-gpu" in run("platforms", "--lang", lang).err for lang in ("en", "zh"))  # what to take with one card
     assert [line.split()[0] for line in run("platforms").out.splitlines()] == sorted(rules.platforms)
     for lang in ("en", "zh"):
         for ident in [*rules.fixes, *rules.surfaces, *rules.platforms]:
