@@ -114,7 +114,8 @@ def _show_changes(patch: Patching, dry_run: bool, take_back: str | None) -> None
     outcome = patch.outcome("shown" if dry_run else "written")
     if take_back is not None:
         offer = outcome.again
-        outcome = replace(outcome, again=lambda name, *words: take_back if name == "undo" else offer(name, *words))
+        instead = {"undo": take_back, "record": "git show"}  # the message of a commit has the reasons
+        outcome = replace(outcome, again=lambda name, *words: instead.get(name) or offer(name, *words))
     listed = not job.settings.quiet
     block = format_screen(view, outcome, job.console.room(SCREEN - 1), listed)
     if listed and rendered.changes:

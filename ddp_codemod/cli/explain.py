@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 from msgspec.structs import replace
 
 from ddp_codemod.cli.change_records import find_change_record, format_change_record
-from ddp_codemod.cli.errors import make_failure
+from ddp_codemod.cli.console import Console
+from ddp_codemod.cli.errors import DONE, make_failure
 from ddp_codemod.cli.formats import encode_document
 from ddp_codemod.cli.options import completed_by_files, survey_options
+from ddp_codemod.cli.recorded_changes import list_changes
 from ddp_codemod.cli.run import existing_path, exit_code, find_project_root, prepare_job
 from ddp_codemod.cli.settings import MACHINES, Settings
 from ddp_codemod.cli.translate import Command
@@ -19,9 +23,14 @@ from ddp_codemod.cli.unported import explain_unported_line
 @click.argument("place", metavar="FILE:LINE", shell_complete=completed_by_files)
 @survey_options
 def command(settings: Settings, place: str) -> int:
-    """Print each decision that touches the line, step by step."""
+    """Print each decision that touches the line, step by step; for a file or folder, the changes there that are on record."""
     name, _, number = place.rpartition(":")
     if not name or not number.isascii() or not number.isdigit():
+        if Path(place).exists() and (listed := list_changes(settings, Path(place))):
+            console = Console(settings.lang, settings.color)
+            for text in listed:
+                console.out(text)
+            return DONE
         raise make_failure("explain-usage", place=place)
     path, line = existing_path(name), int(number)
     # the whole project: whether a line is edited can depend on calls and origins in other files

@@ -231,6 +231,8 @@ def make_command_builder(job: Job) -> Callable[..., str]:
         settings = job.settings
         if name == "rules":
             return command_line(["ddp-codemod", "rules", "list"])
+        if name == "record":  # the changes that are written, and why
+            return command_line(["ddp-codemod", "explain", *(settings.paths[:1] or (".",))])
         if name == "undo":
             return command_line(["ddp-codemod", "undo", *settings.paths[:1]])
         platform = job.options.platform.id

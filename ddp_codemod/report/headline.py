@@ -61,7 +61,8 @@ def report_remaining(view: View, left: Left) -> list[str]:
     """What remains to be done; [] where nothing does."""
     if not (remains := format_remaining(view, left)):
         return []
-    return [view.ink(one, "bold", "yellow") for one in view.folded(view.say("summary-left", what=remains), 0, 2)]
+    key = "summary-left" if left.device or left.unsafe else "summary-left-by-hand"
+    return [view.ink(one, "bold", "yellow") for one in view.folded(view.say(key, what=remains), 0, 2)]
 
 
 def report_completion(view: View, outcome: Outcome) -> list[str]:

@@ -39,6 +39,7 @@ _GIVING = (
     *("more", "top", "aside", "left-kept", "left-advisories", "left-skipped", "left-unsafe", "cost", CHANGED),
     *("left-manual", "left-unaccounted", "devices", "left-review"),
 )  # what gives way first
+_NOTES = "left-advisories"  # may be about the changes: once these are written, no command lists them again
 _ROWS = (MOST, 3, 0, 0)  # of the table of devices, level by level
 
 
@@ -64,7 +65,8 @@ def format_screen(view: View, outcome: Outcome, room: int = SCREEN, listed: bool
         told = _format_omissions(view, outcome, left, chosen)
         return _join_parts([*(one.lines for one in chosen.values()), told], [*close, False])
 
-    return lines(_choose_levels(parts, lambda levels: count_rows(view, lines(levels)) <= room))
+    giving = sorted(_GIVING, key=lambda name: outcome.done == "written" and name == _NOTES)
+    return lines(_choose_levels(parts, giving, lambda levels: count_rows(view, lines(levels)) <= room))
 
 
 def _join_parts(parts: Sequence[list[str]], close: Sequence[bool] = ()) -> list[str]:
@@ -94,11 +96,11 @@ def count_rows(view: View, lines: Sequence[str]) -> int:
     return sum(max(-(-count_cells(strip_colors(line)) // width), 1) for line in lines)
 
 
-def _choose_levels(parts: Sequence[_Part], fits: Callable[[Mapping[str, int]], bool]) -> dict[str, int]:
+def _choose_levels(parts: Sequence[_Part], order: Sequence[str], fits: Callable[[Mapping[str, int]], bool]) -> dict[str, int]:
     """The fullest levels that fit: all give way in turn, and then what matters most takes back what is left."""
     levels = {part.name: WHOLE for part in parts}
     last = {part.name: part.levels - 1 for part in parts}
-    giving = [name for name in _GIVING if name in last]
+    giving = [name for name in order if name in last]
     for level, name in ((level, name) for level in range(1, GONE + 1) for name in giving):
         if fits(levels):
             break
@@ -234,13 +236,17 @@ def _format_devices(view: View, outcome: Outcome, level: int) -> Listed:
 def _format_omissions(view: View, outcome: Outcome, left: Left, chosen: Mapping[str, Listed]) -> list[str]:
     """How much is not named, and the command that lists all of it.
 
-    Changes that are written are in the patch, and no longer findings: a command that explains one of them is all there is.
+    Changes that are written are no longer findings: what is on record of them is listed by another command.
     """
-    told = [one for name, one in chosen.items() if (name, outcome.done) != (CHANGED, "written")]
+    written = outcome.done == "written"
+    told = [one for name, one in chosen.items() if not (written and name == CHANGED)]
     n = sum(one.left for one in told)
     cut = any(one.cut for one in told)
-    if not n and not cut:
-        written = any(one.cut or one.left for one in chosen.values()) and not chosen["more"].lines
-        return format_commands(view, list_references(view, outcome, left)[:1]) if written else []
-    message = view.say("screen-out" if n and cut else "screen-out-places" if n else "screen-out-reasons", n=n)
-    return format_commands(view, [(message, outcome.again("check", "-v"))], WIDE)
+    commands: list[tuple[str, str]] = []
+    if n or cut:
+        message = view.say("screen-out" if n and cut else "screen-out-places" if n else "screen-out-reasons", n=n)
+        commands.append((message, outcome.again("check", "-v")))
+    changes = chosen.get(CHANGED)
+    if written and changes is not None and (changes.left or changes.cut):
+        commands.append((view.say("screen-out-changes"), outcome.again("record")))
+    return format_commands(view, commands, WIDE)

@@ -193,12 +193,12 @@ def test_what_needs_review_does_so_after_the_port_too(project, run) -> None:  # 
     root: Path = project(train=CAPABILITY)
     before = run("apply", ".", "--platform", "ascend", "--unsafe")
     assert "torch.npu.is_available()" in (root / "train.py").read_text()
-    assert "Not finished: 1 place needs review" in before.said
+    assert "Left to do by hand: 1 place needs review" in before.said
     after = run("check", ".", "--platform", "ascend").said
-    assert "Not finished: 1 place needs review" in after
+    assert "Left to do by hand: 1 place needs review" in after
     assert "train.py:7" in after
     again = run("apply", ".", "--platform", "ascend", "--unsafe").said
-    assert "Not finished: 1 place needs review" in again
+    assert "Left to do by hand: 1 place needs review" in again
     run("undo")
     own = CAPABILITY.replace("    net.cuda()", "    if hasattr(torch, 'npu'):\n        net.npu()\n    net.cuda()")
     (root / "train.py").write_text(own)  # whose authors know of the device

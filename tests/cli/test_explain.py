@@ -266,3 +266,22 @@ def test_where_a_value_is_followed_no_further_is_named(project, run) -> None:  #
     told = run("explain", f"train.py:{line}", "--platform", "rocm").out
     (stopped,) = re.findall(r"ddp-codemod traces the value only as far as train.py:(\d+)", " ".join(told.split()))
     assert program.splitlines()[int(stopped) - 1].startswith("    return f")
+
+
+def test_a_file_or_folder_lists_what_apply_changed_there(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN, **{"more/other": TRAIN})
+    assert run("explain", ".").code == 2  # nothing is on record
+    applied = run("apply", ".", "--platform", "rocm")
+    assert applied.code == 0
+    for lang, said in (("en", "2 changes that apply made for rocm:"), ("zh", "apply 针对 rocm 所做的 2 处修改：")):
+        listed = run("explain", ".", "--lang", lang)
+        assert listed.code == 0
+        assert listed.out.startswith(said)
+        assert "train.py:6" in listed.out
+        assert "more/other.py:6" in listed.out
+        assert listed.out.count("gloo") >= 1
+    part = run("explain", "more").out
+    assert "more/other.py:6" in part
+    assert "train.py:6" not in part.replace("more/other.py:6", "")
+    run("undo", ".")
+    assert run("explain", ".").code == 2

@@ -136,5 +136,5 @@ def test_a_comment_names_each_rule_that_a_line_is_about(project, run) -> None:  
 def test_what_needs_review_is_said_of_the_second_run_too(project, run) -> None:  # type: ignore[no-untyped-def]
     project(train=ASKED)
     said = run("check", ".", "--platform", "ascend", "--unsafe", "--after-apply").said
-    assert "Not finished: 1 place needs review" in said
+    assert "Left to do by hand: 1 place needs review" in said
     assert "train.py:" in said

@@ -106,7 +106,7 @@ def test_a_type_in_a_text_is_left_by_the_vendors_way_too(
     (tmp_path / "train.py").write_text(text, "utf-8")
     main(["check", str(tmp_path), "--platform", platform, "--rule", f"transfer-to-{vendor}", "--unsafe"])
     said = capsys.readouterr().err
-    assert "Not finished: 1 place needs review." in said
+    assert "Left to do by hand: 1 place needs review." in said
     assert "train.py:3: device-tensor-text" in said
 
 

@@ -22,19 +22,19 @@ def checked(folder: Path, capsys: pytest.CaptureFixture[str], platform: str, **f
 
 def test_the_project_is_not_finished_while_one_is_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = checked(tmp_path, capsys, "rocm", train_py=MAIN, run_sh="fairseq-train data\n")
-    assert "Not finished: 1 note to act on" in said
+    assert "Left to do by hand: 1 note to act on" in said
     assert "no code was found" not in said
     assert "train.py:4: fairseq-main" in said
     assert "run.sh:1: unsupported-backend (safe): Without --distributed-backend, fairseq-train defaults to nccl" in said
 
 
 def test_nothing_is_left_where_the_choice_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "Not finished" not in checked(tmp_path, capsys, "cuda", train_py=MAIN, run_sh="fairseq-train data\n")
+    assert "Left to do" not in checked(tmp_path, capsys, "cuda", train_py=MAIN, run_sh="fairseq-train data\n")
 
 
 def test_nothing_is_left_where_the_command_says_what_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = checked(tmp_path, capsys, "rocm", a_py="import fairseq\n", run_sh="fairseq-train data --distributed-backend gloo\n")
-    assert "Not finished" not in said
+    assert "Left to do" not in said
 
 
 PARALLEL = "import torch\n\nmodel = torch.nn.DataParallel(torch.nn.Linear(2, 2))\n"
@@ -47,7 +47,7 @@ def test_where_nothing_has_to_change_the_first_lines_point_to_the_notes(
     first, notes = said.split("Notes (1)")
     assert "Nothing to change for rocm" in first
     assert "1 note below says what to watch for" in first
-    assert "Not finished" not in first  # one GPU is enough
+    assert "Left to do" not in first  # one GPU is enough
     assert "train.py:3: data-parallel-takes-nccl" in notes
 
 
