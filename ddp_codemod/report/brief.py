@@ -53,7 +53,7 @@ def _condense_to_counts(view: View, section: Section, kinds: list[list[Finding]]
     if section.heading == CHANGED:
         named = _name_places(view, "screen-changed", section.found, 2, 1)
         return Listed(named.lines, named.left, True)
-    heading = view.say(section.heading, n=section.count)
+    heading = section.title(view)
     if len(kinds) > 1:
         shown = len(kinds) if len(kinds) == NAMED + 1 else NAMED
         told = [view.say("screen-number", kind=_label_of(found[0]), n=len(found)) for found in kinds[:shown]]

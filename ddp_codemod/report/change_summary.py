@@ -22,19 +22,18 @@ _GLANCE = 40  # characters of two values that are read at a glance
 
 
 def summarize_changes(view: View, edits: Sequence[Edit]) -> str:
-    """The kinds of change, the most frequent first, each with its number where there are several; their numbers add up to all."""
+    """The kinds of fix, the most frequent first, each with its number where there are several: these add up to all; then what goes along."""
     leads = [edit for edit in leading_edits(edits, view.survey) if not is_companion(edit)]
     counts = Counter(kind_of(view, edit) for edit in leads)
     chosen = {id(edit) for edit in leads}
-    beside = Counter(_ALONG.get(edit.reason.means, "change-beside") for edit in edits if id(edit) not in chosen)
+    beside = dict.fromkeys(_ALONG.get(edit.reason.means, "change-beside") for edit in edits if id(edit) not in chosen)
     if not counts:
         return ""
-    if len(counts) == 1 and not beside:
-        return next(iter(counts))
-    parts = [view.say("change-part", what=what, n=n) for what, n in counts.most_common(_MOST)]
+    alone = len(counts) == 1
+    parts = [what if alone else view.say("change-part", what=what, n=n) for what, n in counts.most_common(_MOST)]
     if rest := sum(n for _, n in counts.most_common()[_MOST:]):
         parts.append(view.say("change-part", what=view.say("change-others"), n=rest))
-    parts += [view.say("change-part", what=view.say(key), n=n) for key, n in beside.items()]
+    parts += map(view.say, beside)
     return view.say("list-comma").join(parts)
 
 

@@ -19,7 +19,7 @@ def format_device_count(view: View, key: str, n: int, files: str = "") -> str:
     """A sentence about ``n`` of the device that the code uses; it has a form of its own where the platform has none in its place."""
     about = view.survey.devices
     if about is not None and about.new:
-        return view.say(key, n=n, old=about.old, files=files)
+        return view.say(key, n=n, old=about.old, new=about.new, files=files)
     return view.say(f"{key}-gpu", n=n, files=files)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from ddp_codemod.model import Action, Applicability
+from ddp_codemod.model import Action, Applicability, Edit
 from ddp_codemod.report.device_kinds import is_device_rule, title_of
-from ddp_codemod.report.outcome import Outcome, count_actions
+from ddp_codemod.report.fixes import lead_fixes
+from ddp_codemod.report.outcome import Outcome
 from ddp_codemod.report.view import View
 
 MOST = 5  # kinds that have a line of their own
@@ -15,17 +16,28 @@ _WIDE = 5  # characters that a number has room in
 
 
 def ordered_kinds(view: View, outcome: Outcome) -> list[tuple[str, int]]:
-    """The rules about devices with uses that the run does not fix, the most frequent first, each with its number."""
-    left = any(edit.applicability is Applicability.UNSAFE for edit in outcome.left)
-    rules = [
-        one.rule
-        for one in view.survey.decisions
-        if one.action is Action.REVIEW
-        or (one.action is Action.EDIT and (one.applicability is Applicability.MANUAL or not outcome.made))
-        or (one.action is Action.EDIT and one.applicability is Applicability.UNSAFE and left)
-    ]
-    counts = Counter(rule for rule in (*rules, *_rules_of_notes(view)) if rule is not None and is_device_rule(rule))
+    """The rules about devices with fixes that are not made, review and notes, the most frequent first, each with its number."""
+    rules = [edit.rule for edit in lead_fixes(outcome.left, view.survey)]
+    rules += [one.rule for one in view.survey.decisions if one.action is Action.REVIEW and one.rule is not None]
+    counts = Counter(rule for rule in (*rules, *_rules_of_notes(view)) if is_device_rule(rule))
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _count_uses(view: View, outcome: Outcome) -> dict[str, int]:
+    """What becomes of the uses of the device, each number under the message that says it."""
+    survey = view.survey
+
+    def count(edits: Sequence[Edit], sure: Applicability | None = None) -> int:
+        return sum(is_device_rule(edit.rule) for edit in lead_fixes(edits, survey, sure))
+
+    review = sum(one.action is Action.REVIEW and is_device_rule(one.rule) for one in survey.decisions)
+    return {
+        "count-changed" if outcome.done == "written" else "count-to-change": count(outcome.made),
+        "count-unsafe": count(outcome.left, Applicability.UNSAFE),
+        "count-manual": count(outcome.left, Applicability.MANUAL),
+        "count-review": review,
+        "devices-note": len(_rules_of_notes(view)),
+    }
 
 
 def _rules_of_notes(view: View) -> list[str]:
@@ -41,8 +53,7 @@ def format_device_uses(
     are printed beside those that are named.
     """
     about = view.survey.devices
-    uses = [one for one in view.survey.decisions if is_device_rule(one.rule) and one.action is not Action.KEEP]
-    counts = {**count_actions(uses, outcome), "devices-note": len(_rules_of_notes(view))}
+    counts = _count_uses(view, outcome)
     if not any(counts.values()):
         return []
     ordered = ordered_kinds(view, outcome)
@@ -50,7 +61,7 @@ def format_device_uses(
     shown = len(ordered) if view.verbose or len(ordered) == most + 1 else most
     names = {"old": about.old, "new": about.new} if about is not None else {}
     key = "summary-devices" if about is not None and about.new else "summary-no-device"
-    text = view.say(key, n=sum(counts.values()), parts=parts, platform=view.survey.platform, **names)
+    text = view.say(key, parts=parts, platform=view.survey.platform, **names)
     if not ordered or not shown:
         return view.folded(text.rstrip(":："), 0, 2)
     lines = view.folded(text, 0, 2)

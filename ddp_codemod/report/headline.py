@@ -6,8 +6,8 @@ from ddp_codemod.model import Action, Applicability
 from ddp_codemod.report.brief import NAMED, name_first
 from ddp_codemod.report.change_summary import summarize_changes
 from ddp_codemod.report.device_kinds import format_device_count, is_device_rule, launched, list_apart
-from ddp_codemod.report.edit_sites import leading_edits
-from ddp_codemod.report.outcome import Left, Outcome, count_actions, format_remaining
+from ddp_codemod.report.fixes import format_fixes, lead_fixes
+from ddp_codemod.report.outcome import Left, Outcome, format_remaining
 from ddp_codemod.report.view import View
 
 UNKNOWN = "?"  # among what a site resolves to
@@ -24,11 +24,12 @@ def format_headline(view: View, outcome: Outcome, left: Left) -> list[str]:
 def report_done(view: View, outcome: Outcome, left: Left) -> list[str]:
     """What was done."""
     survey = view.survey
-    edits, files = len(outcome.made), len({edit.name for edit in outcome.made})
-    if edits:
+    if outcome.made:
+        files = len({edit.name for edit in outcome.made})
         key = {"written": "summary-written", "shown": "summary-shown"}.get(outcome.done, "summary-found")
         what = summarize_changes(view, outcome.made)
-        line = view.say(f"{key}-as" if what else key, edits=edits, files=files, platform=survey.platform, what=what)
+        fixes = format_fixes(view, outcome.made)
+        line = view.say(f"{key}-as" if what else key, fixes=fixes, files=files, platform=survey.platform, what=what)
     elif survey.elsewhere:
         return _elsewhere(view)
     elif survey.hidden:
@@ -83,7 +84,7 @@ def report_broken_state(view: View, outcome: Outcome, left: Left, short: bool = 
     about = view.survey.devices
     if not left.device or about is None or not about.new or outcome.done not in ("written", "shown"):
         return []
-    words = {"n": left.device, "old": about.old, "new": about.new, "platform": view.survey.platform}
+    words = {"old": about.old, "new": about.new, "platform": view.survey.platform}
     text = view.say("screen-half" if short else "summary-half", **words)
     command = "" if short else outcome.again("apply", "--unsafe")
     head = [view.ink(one, "bold", "yellow") for one in view.folded(text, 0, 2)]
@@ -91,14 +92,14 @@ def report_broken_state(view: View, outcome: Outcome, left: Left, short: bool = 
 
 
 def _report_unsafe_changes(view: View, outcome: Outcome) -> list[str]:
-    """Which of the changes that were made are unsafe: the first by their places; the list of changes marks all."""
-    unsafe = [edit for edit in leading_edits(outcome.made, view.survey) if edit.applicability is Applicability.UNSAFE]
+    """What to do about the fixes that are unsafe, with their places where they are few; the list of changes marks all."""
+    unsafe = lead_fixes(outcome.made, view.survey, Applicability.UNSAFE)
     if not unsafe:
         return []
-    places = {view.at(edit.name, view.edit_line(edit)): None for edit in unsafe}
-    # two changes may be on one line: then both numbers are printed, so that the named lines add up
-    key = "summary-unsafe" if len(places) == len(unsafe) else "summary-unsafe-at"
-    return view.folded(view.say(key, n=len(unsafe), lines=len(places), which=name_first(view, places)), 0, 2)
+    places = list(dict.fromkeys(view.at(edit.name, view.edit_line(edit)) for edit in unsafe))
+    if len(unsafe) > NAMED or len(unsafe) == len(lead_fixes(outcome.made, view.survey)):
+        return view.folded(view.say("summary-unsafe"), 0, 2)
+    return view.folded(view.say("summary-unsafe-at", n=len(unsafe), which=view.say("list-comma").join(places)), 0, 2)
 
 
 def _launched(view: View, outcome: Outcome) -> list[str]:
@@ -127,14 +128,14 @@ def _format_completion(view: View) -> str:
     return view.say(f"{key}-notes" if notes else key, n=notes)
 
 
-def report_coverage(view: View, outcome: Outcome, short: bool = False) -> list[str]:
-    """How many files were read, and what becomes of the places that were looked at in them."""
+def report_coverage(view: View, short: bool = False) -> list[str]:
+    """How many files were read, how many call sites were looked at, and how many of them need nothing: the others are fixes, or listed."""
     survey = view.survey
     sites = [site for site in survey.decisions if not is_device_rule(site.rule)]  # uses of a device have a count of their own
     if short or not sites:
         return view.folded(view.say("summary-files", n=survey.files_seen), 0, 2)
-    what = view.say("list-comma").join(view.say(key, n=n) for key, n in count_actions(sites, outcome).items() if n)
-    line = view.say("summary-counts", files=survey.files_seen, sites=len(sites), what=what)
+    kept = sum(site.action is Action.KEEP for site in sites)
+    line = view.say("summary-counts" if kept else "summary-sites", files=survey.files_seen, sites=len(sites), kept=kept)
     return view.folded(line, 0, 2)
 
 

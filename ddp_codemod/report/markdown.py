@@ -10,6 +10,7 @@ from ddp_codemod.messages import in_language, one_line
 from ddp_codemod.model import Action, Decision, Edit
 from ddp_codemod.report.edit_sites import leading_edits, sites_of_edit
 from ddp_codemod.report.escaping import escape_controls
+from ddp_codemod.report.fixes import format_fixes
 from ddp_codemod.report.view import View
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~!&@])")
@@ -30,7 +31,13 @@ def format_pull_request(view: View, rules: Rules, edits: Sequence[Edit], left: S
         lines.append(say("summary-nothing", platform=survey.platform))
     else:
         lines += [
-            say("md-changes", edits=len(edits), files=files, platform=escape_code(survey.platform), title=escape_prose(title)),
+            say(
+                "md-changes",
+                fixes=format_fixes(view, edits),
+                files=files,
+                platform=escape_code(survey.platform),
+                title=escape_prose(title),
+            ),
             "",
         ]
         lines += [f"- {escape_code(fix.id)}: {escape_prose(in_language(fix, 'title', view.lang))}" for fix in fixes]

@@ -10,6 +10,7 @@ from ddp_codemod.model import Action, Devices, Place, Survey
 from ddp_codemod.report.brief import name_first
 from ddp_codemod.report.device_kinds import is_device_rule
 from ddp_codemod.report.outcome import Left, Outcome
+from ddp_codemod.report.sections import title_of_section
 from ddp_codemod.report.view import View
 
 FEW_PLACES = 3  # to review are named in the first lines
@@ -46,7 +47,7 @@ def _find_steps(view: View, outcome: Outcome, left: Left, short: bool) -> Iterat
     survey = view.survey
     listed = {
         "manual": (left.manual, view.say("left-manual", n=left.manual)),
-        "notes": (left.notes, view.say("left-advisories", n=len(survey.advisories))),
+        "notes": (left.notes, title_of_section(view, "left-advisories", len(survey.advisories), left.notes)),
         "skipped": (left.skipped, view.say("left-skipped", n=len(survey.skipped) + len(outcome.failed))),
     }
     for kind, (n, heading) in listed.items():
@@ -74,12 +75,12 @@ def _find_command_steps(view: View, outcome: Outcome, left: Left, short: bool) -
         if short:
             first, text = (
                 view.say("short-vendor", n=about.entries),
-                view.say("short-two-ways", n=left.device, old=about.old, new=about.new),
+                view.say("short-two-ways", old=about.old, new=about.new),
             )
         else:
             first = view.say("steps-vendor", n=about.entries, new=about.new)
-            text = view.say("steps-two-ways", n=left.device, old=about.old, new=about.new, stays=stays)
-        yield _Step(text, ((first, vendor), (view.say("steps-each"), rest)))
+            text = view.say("steps-two-ways", old=about.old, new=about.new, stays=stays)
+        yield _Step(text, ((first, vendor), (view.say("steps-each", n=n), rest)))
         return
     if rest:
         kind = "device" if left.device else "unsafe"

@@ -9,6 +9,7 @@ from ddp_codemod.model import Action, Applicability, Decision, FileChange
 from ddp_codemod.report import text
 from ddp_codemod.report.edit_sites import TOLD, sites_of_edits
 from ddp_codemod.report.escaping import escape_controls
+from ddp_codemod.report.fixes import format_fixes
 from ddp_codemod.report.outcome import Outcome
 from ddp_codemod.report.summary import format_commands
 from ddp_codemod.report.view import View
@@ -47,7 +48,11 @@ def format_closing(view: View, outcome: Outcome, undecided: int, total: int) -> 
     result = outcome.made
     block = []
     if result:
-        counts = {"edits": len(result), "files": len({edit.name for edit in result}), "platform": view.survey.platform}
+        counts = {
+            "fixes": format_fixes(view, result),
+            "files": len({edit.name for edit in result}),
+            "platform": view.survey.platform,
+        }
         block.append(view.ink(view.say("summary-written", **counts), "bold"))
     else:
         block.append(view.ink(view.say("review-nothing" if total else "summary-nothing", platform=view.survey.platform), "bold"))

@@ -200,9 +200,9 @@ def _start(view: View, key: str, start: Start, command: str) -> list[str]:
 def _format_exclusions(view: View, outcome: Outcome, level: int) -> list[str]:
     """What was read, and what was left alone."""
     if level == WHOLE or not view.width:
-        return [*report_coverage(view, outcome, level > WHOLE), *report_exclusions(view)]
+        return [*report_coverage(view, level > WHOLE), *report_exclusions(view)]
     apart = replace(view, width=0)
-    return view.folded(" ".join([*report_coverage(apart, outcome, True), *report_exclusions(apart)]), 0, 2)
+    return view.folded(" ".join([*report_coverage(apart, True), *report_exclusions(apart)]), 0, 2)
 
 
 def _format_references(view: View, outcome: Outcome, left: Left, level: int) -> Listed:

@@ -11,6 +11,7 @@ from ddp_codemod.model import Action, Advisory, Applicability, Decision, Edit, R
 from ddp_codemod.report.change_summary import kind_of
 from ddp_codemod.report.edit_sites import leading_edits, sites_of_edit
 from ddp_codemod.report.finding_groups import Finding
+from ddp_codemod.report.fixes import lead_fixes
 from ddp_codemod.report.outcome import Outcome
 from ddp_codemod.report.stale_comments import find_stale_comments, makes_branches_equal
 from ddp_codemod.report.view import View, shorten_text
@@ -28,6 +29,17 @@ class Section(Struct, frozen=True):
     found: tuple[Finding, ...]
     beside: tuple[Finding, ...] = ()
     styles: tuple[str, ...] = ()
+    acts: int = 0  # notes that somebody has to act on
+
+    def title(self, view: View) -> str:
+        """The heading with its numbers."""
+        return title_of_section(view, self.heading, self.count, self.acts)
+
+
+def title_of_section(view: View, heading: str, n: int, acts: int = 0) -> str:
+    """A heading with its numbers."""
+    key = heading if not acts else f"{heading}-open" if acts < n else f"{heading}-all-open"
+    return view.say(key, n=n, acts=acts)
 
 
 def list_sections(view: View, outcome: Outcome) -> list[Section]:
@@ -49,7 +61,7 @@ def changes_section(view: View, edits: Sequence[Edit], sure: bool) -> Section:
     chosen = {id(edit) for edit in leads}
     beside = tuple(_make_edit_finding(view, edit, sure) for edit in edits if id(edit) not in chosen)
     found = tuple(_make_edit_finding(view, edit, sure) for edit in leads)
-    return Section("left-changed", len(edits), found or beside, beside if found else ())
+    return Section("left-changed", len(lead_fixes(edits, view.survey)), found or beside, beside if found else ())
 
 
 def kept_section(view: View, decisions: Sequence[Decision]) -> Section:
@@ -89,6 +101,7 @@ def advisories_section(view: View, found: Sequence[Advisory]) -> Section:
         return Section("left-advisories", 0, ())
     from ddp_codemod.impact.advice_text import split_places
 
+    found = sorted(found, key=lambda one: not one.open)  # those to act on first
     notes = dict.fromkeys((one.name if one.line else "", one.line, one.rule, one.message, one.open) for one in found)
 
     def noted(name: str, line: int, rule: str, message: Reason, urgent: bool) -> Finding:
@@ -99,13 +112,14 @@ def advisories_section(view: View, found: Sequence[Advisory]) -> Section:
         also = tuple((file or name, int(number)) for file, _, number in words)
         return Finding(rule, said, name, line, (view.say("advice-also", lines=lines),), also, _ENDLESS in lines, urgent)
 
-    return Section("left-advisories", len(notes), tuple(noted(*note) for note in notes), styles=("yellow",))
+    acts = sum(note[-1] for note in notes)
+    return Section("left-advisories", len(notes), tuple(noted(*note) for note in notes), (), ("yellow",), acts)
 
 
 def _make_section(view: View, key: str, left: Sequence[Edit], sure: Applicability) -> Section:
     found = [one for one in leading_edits(left, view.survey) if one.applicability is sure]
     listed = changes_section(view, found, sure=True)
-    return Section(key, len(found), listed.found, listed.beside, ("yellow",))
+    return Section(key, listed.count, listed.found, listed.beside, ("yellow",))
 
 
 def _find_decided(view: View, decisions: Sequence[Decision]) -> Iterator[Finding]:
@@ -129,7 +143,12 @@ def _make_edit_finding(view: View, edit: Edit, sure: bool) -> Finding:
     here += _format_users(view, sites[:_SITES])
     if len(sites) > _SITES:
         here.append(view.say("edit-for-more", n=len(sites) - _SITES))
-    return Finding(head, edit.reason, edit.name, line, tuple(here), kind=kind_of(view, edit))
+    return Finding(head, edit.reason, edit.name, line, tuple(here), kind=_name_kind(view, edit, sure))
+
+
+def _name_kind(view: View, edit: Edit, sure: bool) -> str:
+    kind = kind_of(view, edit)
+    return view.say("screen-unsafe", kind=kind) if sure and edit.applicability is Applicability.UNSAFE else kind
 
 
 def _is_visible_with(view: View, edit: Edit, site: Decision) -> bool:

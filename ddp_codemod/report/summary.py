@@ -27,7 +27,7 @@ def format_summary(view: View, outcome: Outcome) -> list[str]:
 def format_opening(view: View, outcome: Outcome) -> list[str]:
     """The first things: what was done, whether that is all, and what to type next."""
     left = count_remaining(view, outcome)
-    block = [*format_headline(view, outcome, left), *report_coverage(view, outcome), *_format_next_steps(view, outcome, left)]
+    block = [*format_headline(view, outcome, left), *report_coverage(view), *_format_next_steps(view, outcome, left)]
     beside = [*format_device_uses(view, outcome, outcome.again("check", "--verbose")), *report_exclusions(view)]
     return [*block, "", *beside] if beside else block
 

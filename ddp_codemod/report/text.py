@@ -39,7 +39,7 @@ def format_titled(view: View, section: Section, lines: list[str]) -> list[str]:
     """Lines under the heading of a section; [] where there are none."""
     if not lines:
         return []
-    heading = view.folded(view.say(section.heading, n=section.count), 0, 2)
+    heading = view.folded(section.title(view), 0, 2)
     return [*(view.ink(line, "bold", *section.styles) for line in heading), *lines]
 
 

@@ -38,8 +38,8 @@ def test_writes_and_tells(project: Project, run) -> None:  # type: ignore[no-unt
     assert '-dist.init_process_group("nccl")\n+dist.init_process_group("gloo")\n' in done.out
     assert "train.py:4: unsupported-backend: nccl does not work on rocm" in done.out
     assert '\n      "nccl" → "gloo"\n' in done.out
-    assert "1 change written to 1 file for rocm: nccl becomes gloo." in done.out
-    assert "2 Python files read; 2 call sites checked: 1 fixed, 1 needs no change." in done.out
+    assert "1 safe fix written to 1 file for rocm: nccl becomes gloo." in done.out
+    assert "2 Python files read, 2 call sites checked; 1 of them needs no change." in done.out
     assert "ddp-codemod undo ." in done.out
     assert "\x1b" not in done.said
 
@@ -71,7 +71,7 @@ def test_dry_run_writes_nothing(project: Project, run) -> None:  # type: ignore[
     assert done.code == 0
     assert files(root)["train.py"] == TRAIN.encode()
     assert '+dist.init_process_group("gloo")' in done.out
-    assert "1 change in 1 file for rocm, nothing written: nccl becomes gloo." in done.out
+    assert "1 safe fix in 1 file for rocm, nothing written: nccl becomes gloo." in done.out
     assert "ddp-codemod apply . --platform rocm\n" in done.out
 
 
@@ -89,7 +89,7 @@ def test_unsafe_edits_are_left_with_the_command_that_makes_them(project: Project
     done = run("apply", ".", "--platform", "mixed-gpu")
     assert done.code == 0
     assert files(root)["trainer.py"] == TRAINER.encode()
-    assert "Not finished: 1 unsafe fix (with --unsafe)." in done.out
+    assert "Not finished: 1 unsafe fix." in done.out
     # one line for the change and its import together
     assert "Unsafe fixes, not applied (1):\n  trainer.py:5: unsupported-backend (unsafe): " in done.out
     command = "ddp-codemod apply . --platform mixed-gpu --unsafe"
@@ -240,7 +240,7 @@ def test_what_is_missing_comes_first_then_what_was_done_and_the_steps_come_last(
     lines = run("apply", ".", "--platform", "rocm").out.splitlines()
     assert lines[:2] == [
         "Left to do by hand: 1 place needs review.",
-        "1 change written to 1 file for rocm: nccl becomes gloo.",
+        "1 safe fix written to 1 file for rocm: nccl becomes gloo.",
     ]
     patch = next(at for at, line in enumerate(lines) if line.startswith("diff --git"))
     order = ["Changes and their reasons (1):", "Needs review (1):", "Undo the last run: ddp-codemod undo .", "To finish:"]
@@ -255,7 +255,7 @@ def test_what_is_missing_comes_first_then_what_was_done_and_the_steps_come_last(
 def test_behind_a_long_patch_what_was_done_and_the_steps_are_said_once_more(project, run) -> None:  # type: ignore[no-untyped-def]
     project(**{f"train{number}": TRAIN for number in range(9)}, unclear=UNKNOWN)
     lines = run("apply", ".", "--platform", "rocm").out.splitlines()
-    done = "9 changes written to 9 files for rocm: nccl becomes gloo."
+    done = "9 safe fixes written to 9 files for rocm: nccl becomes gloo."
     assert lines[:2] == ["Left to do by hand: 1 place needs review.", done]
     assert lines[-6:] == [done, lines[0], "Undo the last run: ddp-codemod undo .", *REVIEWED]
 
@@ -289,8 +289,8 @@ def test_several_things_to_do_are_numbered_in_their_order(project, run) -> None:
 def test_unsafe_changes_are_counted_where_they_are_made(project, run) -> None:  # type: ignore[no-untyped-def]
     project(train=TRAIN, other=TRAINER)
     lines = run("apply", ".", "--platform", "rocm", "--unsafe").out.splitlines()
-    assert lines[1].startswith("Of these, 1 is an unsafe fix (other.py:6): unsafe fixes may change more than the backend, so run")
-    assert "2 Python files read; 2 call sites checked: 2 fixed." in lines
+    assert lines[1].startswith("The unsafe fix (other.py:6) may change more than the backend or device: run the program once")
+    assert "2 Python files read, 2 call sites checked." in lines
     assert "unsafe" not in run("apply", ".", "--platform", "rocm").out
 
 
@@ -359,14 +359,14 @@ def test_the_places_of_one_file_that_take_a_value_are_one_line(project, run) -> 
 def test_what_the_backend_costs_comes_after_what_changed(project) -> None:  # type: ignore[no-untyped-def]
     line = [sys.executable, "-m", "ddp_codemod", "apply", ".", "--platform", "rocm"]
     done = subprocess.run(line, cwd=project(train=TRAIN), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True)
-    said = [text for text in done.stdout.splitlines() if text.startswith(("1 change written", "Cost:", "Changes and their"))]
-    assert [text.split()[1] for text in said] == ["change", "and", "gloo"]
+    said = [text for text in done.stdout.splitlines() if text.startswith(("1 safe fix written", "Cost:", "Changes and their"))]
+    assert [text.split()[1] for text in said] == ["safe", "and", "gloo"]
 
 
 def test_many_unsafe_changes_are_named_and_marked_in_the_list(project, run) -> None:  # type: ignore[no-untyped-def]
     project(train=TRAIN, **{f"other{number}": TRAINER for number in range(3)})
     said = run("apply", ".", "--platform", "rocm", "--unsafe").out
-    assert "Of these, 3 are unsafe fixes (other0.py:6, other1.py:6, other2.py:6): unsafe fixes" in said
+    assert "The unsafe fixes (other0.py:6, other1.py:6, other2.py:6) may" in said
     listed = said[said.index("Changes and their reasons") :]
     assert "unsupported-backend (safe): nccl does not work" in listed
     assert "unsupported-backend (unsafe): " in listed

@@ -67,7 +67,7 @@ def test_every_survey_heeds_it_and_counts_what_is_left_out(configured, run, comm
     root = configured('platform = "rocm"', 'exclude = ["tests", "vendor"]', **three())
     done = run(command, ".")
     assert "2 files excluded by include or exclude in pyproject.toml, or" in done.said
-    assert "1 Python file read; 1 call site checked" in done.said
+    assert "1 Python file read, 1 call site checked" in done.said
     assert "tests/" not in done.said
     assert (root / "tests/test_train.py").read_text() == TRAIN
     assert "排除" in run(command, ".", "--lang", "zh").said

@@ -21,7 +21,7 @@ def test_git_apply_gives_what_apply_gives(project, run) -> None:  # type: ignore
     assert (root / "train.py").read_text("utf-8") == TRAIN
     assert done.out.startswith("diff --git ")
     assert "Platform" not in done.out
-    assert "2 changes in 2 files for rocm, nothing written: nccl becomes gloo." in done.err
+    assert "2 safe fixes in 2 files for rocm, nothing written: nccl becomes gloo." in done.err
     run("apply", ".", "--platform", "rocm")
     applied = [(root / name).read_bytes() for name in ("train.py", "sub/other.py")]
     run("undo")

@@ -64,7 +64,7 @@ def test_a_report_for_programs_has_nothing_of_it(ported: Path, run) -> None:  # 
 def test_the_first_line_of_half_a_port_says_so_and_names_the_whole(project, run) -> None:  # type: ignore[no-untyped-def]
     project(a=TRAIN)
     done = run("apply", ".", "--platform", "ascend").out.splitlines()
-    assert done[0].startswith("This port is incomplete and does not run: 1 use of cuda still needs npu.")
+    assert done[0].startswith("This port is incomplete and does not run: the code still uses cuda, and ascend has npu.")
     assert done[1].strip() == "ddp-codemod apply . --platform ascend --unsafe"
 
 

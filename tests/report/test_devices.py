@@ -45,15 +45,15 @@ def first_screen(folder: Path, capsys: pytest.CaptureFixture[str], *words: str) 
 def test_it_says_what_is_done_what_is_left_and_both_ways_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     screen = first_screen(tmp_path, capsys, "--platform", "ascend")
     text = "\n".join(screen)
-    assert "2 changes to make in 1 file" in text  # the backend, and the import that makes it known
-    assert "Not finished: 9 uses of cuda not changed yet." in text
-    assert "9 uses of cuda in this project's programs (9 to fix with --unsafe); the device on ascend is npu:" in text
+    assert "1 safe fix to make in 1 file" in text  # the backend; the import that makes it known is a part of that
+    assert "Not finished: 9 unsafe fixes that move cuda to npu." in text
+    assert "Uses of cuda in this project's programs: 9 unsafe fixes; the device on ascend is npu:" in text
     assert "    2  moves to a CUDA device (device-method)" in screen
     at = screen.index("To finish:")
-    assert screen[at + 1].startswith("  Move 9 uses of cuda to npu in one of two ways; both keep the changes made so far.")
+    assert screen[at + 1].startswith("  Move cuda to npu in one of two ways; both keep the changes made so far.")
     assert screen[at + 2].startswith("   a. fewest changes: in 1 entry point, import the vendor's module, which maps CUDA to npu")
     assert screen[at + 3].endswith("--rule transfer-to-npu --unsafe")
-    assert screen[at + 4] == "   b. to maintain the code or send it upstream: rewrite each use"
+    assert screen[at + 4] == "   b. to maintain the code or send it upstream: rewrite each use (9 unsafe fixes)"
     assert screen[at + 5].endswith("--platform ascend --unsafe")
 
 
@@ -65,11 +65,11 @@ def test_after_apply_it_says_what_is_fixed_and_lists_only_what_is_left(
     (tmp_path / "train.py").write_text(PROGRAM, "utf-8")
     main(["apply", str(tmp_path), "--platform", "ascend", "--unsafe"])
     text = capsys.readouterr().out
-    assert "10 uses of cuda in this project's programs (9 fixed, 1 described in a note); the device on ascend is npu:\n" in text
+    assert "Uses of cuda in this project's programs: 9 fixed, 1 note; the device on ascend is npu:\n" in text
     assert "    1  CUDA-only packages in requirements (device-requirement)\n" in text
     assert "(device-method)" not in text
     assert "2 Python files read" not in text
-    assert "1 Python file read; 1 call site checked: 1 fixed.\n" in text  # the uses of the device are no call sites
+    assert "1 Python file read, 1 call site checked.\n" in text  # the uses of the device are no call sites
 
 
 def test_after_apply_nothing_is_left_that_it_lists(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,7 +77,7 @@ def test_after_apply_nothing_is_left_that_it_lists(tmp_path: Path, capsys: pytes
     (tmp_path / "train.py").write_text(PROGRAM, "utf-8")
     main(["apply", str(tmp_path), "--platform", "ascend", "--unsafe"])
     text = capsys.readouterr().out
-    assert "9 uses of cuda in this project's programs (9 fixed); the device on ascend is npu\n" in text
+    assert "Uses of cuda in this project's programs: 9 fixed; the device on ascend is npu\n" in text
 
 
 def test_a_program_of_one_process_has_the_same_two_ways_and_nothing_that_stays(
@@ -88,9 +88,9 @@ def test_a_program_of_one_process_has_the_same_two_ways_and_nothing_that_stays(
     assert main(["check", str(tmp_path), "--platform", "ascend"]) == 0
     screen = capsys.readouterr().err.splitlines()
     assert "No safe fix for ascend." in screen
-    assert "Not finished: 1 use of cuda not changed yet." in screen
+    assert "Not finished: 1 unsafe fix that moves cuda to npu." in screen
     at = screen.index("To finish:")
-    assert screen[at + 1].startswith("  Move 1 use of cuda to npu in one of two ways. Both are unsafe")
+    assert screen[at + 1].startswith("  Move cuda to npu in one of two ways. Both are unsafe")
     assert screen[at + 3].endswith("--rule transfer-to-npu --unsafe")
 
 
@@ -118,7 +118,7 @@ def test_the_vendors_way_is_not_offered_to_who_took_it(tmp_path: Path, capsys: p
 
 def test_a_machine_without_an_accelerator_has_no_other_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "\n".join(first_screen(tmp_path, capsys, "--platform", "cpu"))
-    assert "7 uses of a GPU in this project's programs (7 to fix with --unsafe); cpu has none:" in text
+    assert "Uses of a GPU in this project's programs: 7 unsafe fixes; cpu has none:" in text
     assert "import the vendor's module" not in text
 
 
@@ -146,8 +146,9 @@ def test_what_is_unsafe_for_another_reason_is_no_use_of_the_device(tmp_path: Pat
     more = 'import torch.distributed as dist\n\n\ndef check_nccl():\n    dist.init_process_group("nccl")\n\n\ncheck_nccl()\n'
     (tmp_path / "other.py").write_text(more, "utf-8")
     text = "\n".join(first_screen(tmp_path, capsys, "--platform", "ascend"))
-    assert "9 uses of cuda not changed yet, 1 unsafe fix (with --unsafe)" in text
-    assert "  Move 9 uses of cuda to npu in one of two ways" in text
+    assert "Not finished: 10 unsafe fixes." in text
+    assert "  Move cuda to npu in one of two ways" in text
+    assert "rewrite each use (10 unsafe fixes)" in text
 
 
 def test_with_all_uses_changed_no_other_way_is_left_to_finish(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,7 +27,7 @@ def test_what_why_sites_and_tests(output: Output) -> None:
         "Call sites",
         "What to test",
     ]
-    assert "3 changes in 2 files for `rocm`" in said
+    assert "2 safe fixes in 2 files for `rocm`" in said
     assert "- `unsupported-backend`: Replace a backend" in said
     assert re.search(r"^- <https://\S+>$", said, re.M)
     assert "- [ ] Training starts with two processes" in said

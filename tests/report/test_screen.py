@@ -91,7 +91,7 @@ def test_what_matters_stands_above_what_can_wait(write, capsys: pytest.CaptureFi
         "Platform ascend",
         "This port is incomplete",
         "Not finished",
-        "72 changes",
+        "36 safe fixes",
         "Needs review",
         "Apply:",
         "To finish",
@@ -181,7 +181,7 @@ def test_a_note_that_stops_the_program_stands_before_what_is_to_be_decided(write
     write(train=main_, unknown=UNKNOWN)
     text = "\n".join(before_patch(capsys, "diff", ".", "--platform", "rocm"))
     assert "Left to do by hand: 1 place needs review, 1 note to act on." in text
-    assert 0 < text.index("\nNotes (1):\n") < text.index("\nNeeds review (1):\n")
+    assert 0 < text.index("\nNotes to act on (1):\n") < text.index("\nNeeds review (1):\n")
 
 
 def test_other_notes_stand_behind(write, capsys: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]

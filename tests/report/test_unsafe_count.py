@@ -1,4 +1,4 @@
-"""The first lines say how many unsafe changes there are, and on how many lines: those named and the rest are as many."""
+"""One number for all fixes, whose parts add up to it, the same in each list and each command."""
 
 from __future__ import annotations
 
@@ -22,7 +22,17 @@ def test_the_named_and_the_rest_make_up_the_whole(
     (tmp_path / "train.py").write_text(USES + TRAINS + once + twice + "ddp(a).sum().backward()\nopt.step()\n")
     main(["diff", ".", "--platform", "cpu", "--unsafe"])
     said = " ".join(capsys.readouterr().err.split())
-    found = re.search(r"Of these, (\d+) are unsafe fixes, on (\d+) lines \((.*?)and (\d+) more\)", said)
+    found = re.match(r".*?(\d+) fixes \((\d+) safe, (\d+) unsafe\)", said)
     assert found is not None, said
-    named = [place for place in found.group(3).split(", ") if place]
-    assert len(named) + int(found.group(4)) == int(found.group(2)) < int(found.group(1))
+    total, safe, unsafe = map(int, found.groups())
+    assert (total, safe, unsafe) == (9, 1, 8)  # two of them on one line
+    assert "Changes and their reasons (9):" in said
+    kinds = re.search(r"nothing written: (.*?)\. ", said)
+    assert kinds is not None, said
+    assert sum(map(int, re.findall(r"\((\d+)\)", kinds.group(1)))) == total
+    main(["check", ".", "--platform", "cpu"])
+    said = " ".join(capsys.readouterr().err.split())
+    assert "1 safe fix to make" in said
+    assert "Not finished: 8 unsafe fixes" in said
+    assert "8 unsafe fixes; cpu has none" in said
+    assert "Unsafe fixes, not applied (8):" in said
