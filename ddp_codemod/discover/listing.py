@@ -72,12 +72,20 @@ class Listing:
         found = {Path(path).relative_to(self.root).as_posix(): real.relative_to(home).as_posix() for path, real in inside}
         return {name: to for name, to in found.items() if self._holds(name) and not self._holds(to) and not is_under(name, to)}
 
+    @cached_property
+    def outside_folders(self) -> tuple[str, ...]:
+        """Links to folders under the paths that lead out of the root; what is behind them is not looked at."""
+        home = Path(os.path.realpath(self.root))
+        away = (path for path, real in sorted(self._linked.items()) if not Path(real).is_relative_to(home))
+        return tuple(name for name in (Path(path).relative_to(self.root).as_posix() for path in away) if self._holds(name))
+
     def narrow(self, folder: str) -> Listing:
         """The same listing for a run on one folder of it."""
         part = copy(self)
         part.under, part.named, part.outside, part._linked = (folder,), frozenset(), [], {}
         part.apart = part._find_nested_work_trees("") if self._inner and is_in_work_tree(self.root) else ()
-        part.__dict__.pop("linked_folders", None)
+        for known in ("linked_folders", "outside_folders"):
+            part.__dict__.pop(known, None)
         return part
 
     def _holds(self, name: str) -> bool:

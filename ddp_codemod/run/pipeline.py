@@ -27,7 +27,7 @@ from ddp_codemod.impact.device_tensors import settle_device_tensors
 from ddp_codemod.impact.facts_on import facts_on
 from ddp_codemod.impact.notes import advise
 from ddp_codemod.ledger.coverage_check import find_uncovered_mentions
-from ddp_codemod.model import Action, Devices, Place, Reason, Skipped, Survey
+from ddp_codemod.model import Action, Devices, Place, Reason, Survey
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.confidence import drop_name_only_changes, find_name_only_items
 from ddp_codemod.policy.decide import decide_backend
@@ -80,8 +80,7 @@ class Run:
         tops = {name.split(".")[0] for surface in finder_surfaces for name in surface.names}
         self.project = Project(self.root, listing.programs, tops, listing.configs, listing.launchers, listing.natives, look.texts)
         self.project.deepest = deepest
-        for name in listing.outside:
-            self.project.skipped[name] = Skipped(name, Reason.of("skipped-outside"), candidate=False)
+        self.project.skipped.update((one.name, one) for one in look.outside_links)
         self.limits = Limits(listing.under, listing.named, options.scope, listing.led, listing.apart)
         resolver = Resolver(self.project, frozenset(name for idioms in options.rules.idioms for name in idioms.same))
         forwarders = [forwarder for idioms in options.rules.idioms for forwarder in idioms.forwarder]

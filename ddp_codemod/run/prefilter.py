@@ -30,6 +30,15 @@ class Prefilter:
         self.bounds = Bounds(listing.under, listing.named, options.scope, listing.led, listing.apart)
         self.candidates = Candidates(options.rules.surfaces.values(), self.texts)
 
+    @cached_property
+    def outside_links(self) -> list[Skipped]:
+        """Links that lead out of the root, where the code goes through them."""
+        if not self.listing.outside and not self.listing.outside_folders:
+            return []
+        from ddp_codemod.run.outside_links import find_outside_links
+
+        return list(find_outside_links(self.listing, self.bounds, self.texts, _read_content))
+
     @property
     def is_over(self) -> bool:
         """Whether nothing can come of going on: no file uses a surface, and no rule of the run asks for anything else."""
@@ -114,9 +123,12 @@ class Prefilter:
     def make_empty_survey(self) -> Survey:
         """What a run comes to that is over already."""
         names, bounds, device = self.texts.names, self.bounds, self.options.platform.device
-        skipped = [Skipped(name, Reason.of("skipped-outside"), candidate=False) for name in self.listing.outside]
+        skipped = self.outside_links
         large = Reason.of("skipped-too-large", limit=MAX_BYTES // 1_000_000)
-        skipped += [Skipped(name, large, candidate=False) for name in names if len(self.texts.data(name)) == MAX_BYTES]
+        skipped = [
+            *skipped,
+            *(Skipped(name, large, candidate=False) for name in names if len(self.texts.data(name)) == MAX_BYTES),
+        ]
         skipped = list(({one.name: one for one in skipped} | self.left_unread({}, {})).values())
         return Survey(
             root=self.listing.root,
