@@ -279,9 +279,7 @@ class Survey(Struct, frozen=True):
     unstated: tuple[str, ...] = ()  # packages whose version would have told more, and which the project does not state
     ignored: int = 0  # sites on lines that say "# ddp-codemod: ignore", or in files that pyproject.toml spares them
     unaccounted: tuple[Unaccounted, ...] = ()
-    unreached: tuple[
-        str, ...
-    ] = ()  # files that use a device the platform lacks, in code that no training entry reaches: left alone
+    unreached: tuple[str, ...] = ()  # files that use a device the platform lacks, and that no training entry reaches
     unfollowed: tuple[Place, ...] = ()  # what training loads by a name that only the run knows, where such files could be meant
     without_entry_point: int = 0  # the same where no program makes a group, so that no training entry is known
     devices: Devices | None = None
@@ -289,6 +287,7 @@ class Survey(Struct, frozen=True):
     elsewhere: str = ""  # the platform that an apply on record ported the tree to, whose device the one of this run lacks
     hidden: int = 0  # findings that the options of this run omit
     starts: tuple[Start, ...] = ()  # where it was asked for, and it is plain which programs are meant
+    start_files: tuple[str, ...] = ()  # where it is not: the scripts, commands or programs that start what is edited
 
 
 class FileChange(Struct, frozen=True):

@@ -11,7 +11,18 @@ from msgspec.structs import replace
 
 from ddp_codemod.model import Action, Applicability, Start
 from ddp_codemod.report import sections, text
-from ddp_codemod.report.brief import CHANGED, COUNT, GONE, KINDS, REASONS, WHOLE, condense_section, cut_lines, list_places
+from ddp_codemod.report.brief import (
+    CHANGED,
+    COUNT,
+    GONE,
+    KINDS,
+    REASONS,
+    WHOLE,
+    condense_section,
+    cut_lines,
+    list_places,
+    name_first,
+)
 from ddp_codemod.report.device_kinds import is_device_rule, launched, list_apart
 from ddp_codemod.report.device_uses import MOST, format_device_uses, ordered_kinds
 from ddp_codemod.report.finding_groups import Listed
@@ -186,6 +197,8 @@ def _format_start_commands(view: View, outcome: Outcome) -> list[str]:
             lines += view.folded(view.say("screen-start-replace", names=view.say("list-comma").join(one.placeholders)), 2, 2)
         if one.counts and variable is None:
             lines += view.folded(view.say("screen-start-counts"), 2, 2)
+    if outcome.made and not starts and view.survey.start_files:
+        lines += view.folded(view.say("screen-start-file", files=name_first(view, map(view.path, view.survey.start_files))), 0, 2)
     for one in [one for one in starts[:1] if outcome.done == "written" and not one.placeholders]:
         lines += _start(view, "screen-verify", one, outcome.again("verify", one.folder, one.command))
     return lines

@@ -98,8 +98,9 @@ def _run_pipeline(look: Prefilter, deepest: int | None) -> Survey:
     if look.options.starts and found.edits:
         from ddp_codemod.single_process.start_commands import StartCommands
 
-        starts = StartCommands(run.context, run.imports, alone=bool(look.options.guarding))
-        found = replace(found, starts=starts.of(found.decisions))
+        finder = StartCommands(run.context, run.imports, alone=bool(look.options.guarding))
+        starts = finder.of(found.decisions)
+        found = replace(found, starts=starts, start_files=() if starts else finder.files_of(found.decisions))
     if look.options.keep is None:
         run.project.take_apart()
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence, Set
 from pathlib import PurePosixPath
 
 from ddp_codemod.discover.kinds import is_test
@@ -13,7 +13,8 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.single_process.api import Api, passed_argument
 from ddp_codemod.single_process.reachability import ProgramReach
-from ddp_codemod.sites.documented_commands import DocumentedCommand, find_documented_commands
+from ddp_codemod.single_process.start_files import find_start_files
+from ddp_codemod.sites.documented_commands import OTHER_TASK, DocumentedCommand, find_documented_commands
 from ddp_codemod.sites.imports import Imports
 from ddp_codemod.sites.outlines import MAIN
 from ddp_codemod.sites.project import Project
@@ -48,8 +49,7 @@ class StartCommands:
         counted = {one.id for one in self.context.rules.advice.values() if one.rewrite and one.rewrite.recipe == "launched-count"}
         self.counting = self._calls_of({one.call for one in edited if one.rule in counted})
         calls = calls or self.counting
-        above = self.imports.above(module.name for module, _ in calls)
-        names = sorted(name for name in above if not is_test(name) and is_started(self.project, self.imports, name))
+        names = self._find_programs(calls)
         if not calls or len(names) > _LOOKED_AT or any(name in self.project.commands for name in names):
             return ()  # what is installed as a command is started by that, with words of its own
         names = [name for name in names if self._does_something(name)]
@@ -69,6 +69,25 @@ class StartCommands:
         programs = [name for name in names if self._reaches_call(name, calls)] if len(names) <= _FOLLOWED else []
         found = [self._guess_command(name) for name in programs] if len(programs) <= FEW else []
         return tuple(one for one in found if one is not None) if all(found) else ()
+
+    def files_of(self, decisions: Iterable[Decision]) -> tuple[str, ...]:
+        """The files or installed commands that start the programs, whatever these need."""
+        edited = [one for one in decisions if one.action is Action.EDIT]
+        groups = {one.call for one in edited if one.rule in self.context.rules.fixes}
+        calls = self._calls_of(groups or {one.call for one in edited})
+        names = {name for name in self._find_programs(calls) if self._does_something(name)}
+        starts = {word for table in self.context.rules.processes for word in table.starts}
+        training = self._find_training(names)
+        return find_start_files(self.project, training, starts) if training else ()
+
+    def _find_training(self, names: Set[str]) -> set[str]:
+        """Those that train, by what they are called; else those that are not called by another task."""
+        found = {name for name in names if _TRAINS.search(PurePosixPath(name).stem)}
+        return {name for name in found or names if not OTHER_TASK.search(name)}
+
+    def _find_programs(self, calls: Sequence[tuple[Module, ast.Call]]) -> list[str]:
+        above = self.imports.above(module.name for module, _ in calls)
+        return sorted(name for name in above if not is_test(name) and is_started(self.project, self.imports, name))
 
     def _choose_command(self, commands: Iterable[DocumentedCommand]) -> DocumentedCommand | None:
         """The first command; with several processes the first that a launcher starts, because the edited group is made in no other."""

@@ -20,7 +20,7 @@ _STAND_IN = re.compile(
 _PLACEHOLDER = re.compile(
     r"<[\w./-](?:[\w ./:,-]*[\w./-])?>|\$\{?\w+\}?|\{\w+\}|(?<![\w./-])[\w./-]*(?i:path[_/-]?to(?![a-z])|/path\b|\byour)[\w./-]*"
 )
-_OTHER_TASK = re.compile(
+OTHER_TASK = re.compile(
     r"(?i)(?<![a-z])(?:demo|eval\w*|export\w*|help|infer\w*|predict\w*|resume\w*|sampl\w*|test\w*|valid\w*)(?![a-z])"
 )
 _PYTHON = re.compile(r"python[\d.]*")
@@ -104,7 +104,7 @@ def _join_command(script: Script, launch: Launch) -> str | None:
     text = re.sub(r"\\\r?\n", " ", script.source.text[launch.start : launch.end])
     text = " ".join(text.split())
     rest = _PLACEHOLDER.sub("x", text)
-    return None if _STAND_IN.search(rest) or any(bar.search(text) for bar in (_OTHER_TASK, _SEVERAL)) else text
+    return None if _STAND_IN.search(rest) or any(bar.search(text) for bar in (OTHER_TASK, _SEVERAL)) else text
 
 
 def _adapt_command(command: str, processes: int, posix: bool, quoted: bool) -> list[str] | None:

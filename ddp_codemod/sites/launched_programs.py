@@ -36,12 +36,12 @@ def follow_starts(project: Project, imports: Imports, programs: Set[str], names:
     while todo:
         files = {name for name in imports.below(todo) if calls.some(project.data(name))} - looked_at
         looked_at |= files
-        todo = {program for name in files for program in _find_named_programs(project, name)} & able - found
+        todo = {program for name in files for program in find_named_programs(project, name)} & able - found
         found |= todo
     return found
 
 
-def _find_named_programs(project: Project, name: str) -> Iterator[str]:
+def find_named_programs(project: Project, name: str) -> Iterator[str]:
     """The files whose paths the texts of a file hold, from the root or from its own folder."""
     if b".py" not in project.data(name):
         return

@@ -310,3 +310,57 @@ def test_what_is_to_replace_is_said_below_and_no_run_is_offered(
     said = capsys.readouterr().out
     assert "\nStart it: python train.py -c <config> -m <folder>\n  Replace <config>, <folder> with your own.\n" in said
     assert "Compare a run" not in said
+
+
+def start_files(root: Path, platform: str = "rocm", **files: str) -> tuple[str, ...]:
+    assert starts(root, platform, **files) == []
+    return survey(options(root, platform)).start_files
+
+
+NEEDS = TRAIN.replace("def main", "import sys\n\nCONFIG = sys.argv[1]\n\n\ndef main")
+
+
+def test_where_no_command_is_plain_the_script_that_starts_it_is_named(tmp_path: Path) -> None:
+    script = "gpus=0,1\ntorchrun --nproc_per_node=$n lib/train.py --config $1\n"
+    found = start_files(
+        tmp_path,
+        lib__train_py=NEEDS,
+        recipes__a__run_sh=script,
+        run_all_sh=script,
+        recipes__a__eval_sh=script,
+        tests__run_sh=script,
+        other_sh="torchrun lib/other.py\n",
+    )
+    assert found == ("run_all.sh", "recipes/a/run.sh")
+
+
+def test_a_program_that_starts_it_by_its_path_is_named(tmp_path: Path) -> None:
+    gui = "from subprocess import Popen\n\n\ndef click(config):\n    Popen(f'python lib/train.py {config}', shell=True)\n"
+    quiet = "print('lib/train.py is for training')\n"
+    assert start_files(tmp_path, lib__train_py=NEEDS, gui_py=gui, about_py=quiet) == ("gui.py",)
+
+
+def test_an_installed_command_is_named(tmp_path: Path) -> None:
+    toml = '[project]\nname = "lib"\n[project.scripts]\nlib-train = "lib.train:main"\n'
+    assert start_files(tmp_path, lib__train_py=NEEDS, lib____init___py="", pyproject_toml=toml) == ("lib-train",)
+
+
+def test_else_the_program_itself(tmp_path: Path) -> None:
+    assert start_files(tmp_path, train_py=NEEDS, evaluate_py=NEEDS) == ("train.py",)
+
+
+def test_no_file_is_named_beside_a_command(tmp_path: Path) -> None:
+    assert starts(tmp_path, README_md=readme("python train.py"), train_py=TRAIN) != []
+    assert survey(options(tmp_path)).start_files == ()
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "Start it as before: train.py"), ("zh", "按原来的方式启动：train.py")])
+def test_it_is_said_once_and_not_where_nothing_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], lang: str, said: str
+) -> None:
+    (tmp_path / "train.py").write_text(NEEDS)
+    monkeypatch.chdir(tmp_path)
+    main(["apply", ".", "--platform", "rocm", "--lang", lang])
+    assert capsys.readouterr().out.count(said) == 1
+    main(["apply", ".", "--platform", "rocm", "--lang", lang])
+    assert said not in capsys.readouterr().out

@@ -1,0 +1,44 @@
+"""What starts the programs whose groups a run edits, where no command can be shown: the script, the installed command, or the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+from pathlib import PurePosixPath
+
+from ddp_codemod.discover.kinds import NOTEBOOK, is_aside, is_in_test_folder, is_test
+from ddp_codemod.sites.documented_commands import OTHER_TASK
+from ddp_codemod.sites.launched_programs import find_named_programs
+from ddp_codemod.sites.project import Project
+from ddp_codemod.sites.word_search import WordMatcher
+
+_SHELLS = ("shell", "batch", "powershell")
+
+
+def find_start_files(project: Project, programs: Set[str], starts: Iterable[str]) -> tuple[str, ...]:
+    """Launch scripts, else installed commands, else programs whose code starts one of these by its path, else the programs.
+
+    Each is only named: what a user passes to it is theirs to know. Those nearest to the root come first.
+    """
+    stems = {PurePosixPath(name).stem for name in programs}
+    scripts = (
+        script.name
+        for script in project.scripts(*sorted(stems))
+        if script.kind in _SHELLS
+        and not (script.name.endswith(NOTEBOOK) or is_in_test_folder(script.name) or is_aside(script.name))
+        for launch in script.launches
+        if not programs.isdisjoint(project.started(launch.program))
+    )
+    if found := {name for name in scripts if not OTHER_TASK.search(name)}:
+        return _order(found)
+    if found := {command for command, files in project.entry_points.items() if not programs.isdisjoint(files)}:
+        return _order(found)
+    calls = WordMatcher(starts)
+    able = (
+        name for name in project.naming(stems) if not is_test(name) and name not in programs and calls.some(project.data(name))
+    )
+    found = {name for name in able if not programs.isdisjoint(find_named_programs(project, name))}
+    return _order(found or set(programs))
+
+
+def _order(names: Set[str]) -> tuple[str, ...]:
+    return tuple(sorted(names, key=lambda name: (name.count("/"), name)))
