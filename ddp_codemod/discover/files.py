@@ -86,7 +86,8 @@ def _walk_folder(
         folders = {entry.name: entry for entry in entries if is_folder(entry)}
         bare = {entry.name for entry in entries if "." not in entry.name} - folders.keys()
         bare = bare if len(bare) <= FEW else set()  # more of them are data
-        if any(entry.name == "pyvenv.cfg" for entry in entries if entry.name not in folders):
+        # A folder that the user names is read even where an environment was made in it: its packages lie under site-packages.
+        if at != str(folder) and any(entry.name == "pyvenv.cfg" for entry in entries if entry.name not in folders):
             continue
         for entry in entries:
             wanted = entry.name.endswith(suffixes) or (entry.name in bare and _is_script(entry))

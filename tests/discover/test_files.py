@@ -50,6 +50,12 @@ def test_a_virtual_environment_by_any_name(tmp_path: Path, name: str) -> None:
     assert found(tmp_path) == ["a.py"]
 
 
+def test_a_named_folder_that_an_environment_was_made_in(tmp_path: Path) -> None:
+    make(tmp_path, "pyvenv.cfg", "a.py", "lib/python3.12/site-packages/b.py", "lib/own.py", "other/pyvenv.cfg", "other/c.py")
+    assert found(tmp_path) == ["a.py", "lib/own.py"]
+    assert found(tmp_path, "other") == ["other/c.py"]
+
+
 def test_folders_that_only_sound_like_one(tmp_path: Path) -> None:
     make(tmp_path, "venv/a.py", "env/b.py", "build/c.py", "git/d.py", ".hidden/e.py")
     assert found(tmp_path) == [".hidden/e.py", "build/c.py", "env/b.py", "git/d.py", "venv/a.py"]
