@@ -86,7 +86,7 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
 class Rewrite(RuleEntry, frozen=True, kw_only=True):
     """A named recipe and what it needs."""
 
-    # "drop-argument"; "guard-statement": under ``condition``; "conditional-value": the argument, else ``otherwise``;
+    # "drop-argument"; "add-argument": the one that the pattern finds omitted is ``value``; "guard-statement": under ``condition``; "conditional-value": the argument, else ``otherwise``;
     # "at-least": never less than ``otherwise``; "launched-count": where the number is 0, what the variable ``value`` says, or
     # ``otherwise``; "either-module": the function of this module under the condition, else of the package itself; "to-device": ``x.cuda(a)`` becomes ``x.to(a if condition else otherwise)``;
     # "argument-unless": the call under the condition, else its first argument; "receiver-unless": else what its method is of;
@@ -102,7 +102,7 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
     # "own-choice": its type, behind the other's in a list of those that are taken. Of any: "other-type": of ``types``;
     # "other-function": ``otherwise`` of the package is called, with the same arguments
     recipe: Literal[
-        "drop-argument", "guard-statement", "conditional-value", "at-least", "launched-count", "either-module", "to-device",
+        "drop-argument", "add-argument", "guard-statement", "conditional-value", "at-least", "launched-count", "either-module", "to-device",
         "argument-unless", "receiver-unless", "or-in-group", "idle-stream", "conditional-call", "not-required", "or-launched", "set-entry", "own-module", "own-method", "own-name", "own-text", "own-choice",
         "own-argument", "other-type", "other-function",
     ]  # fmt: skip

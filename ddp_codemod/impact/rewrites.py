@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 
 from ddp_codemod.catalog.advisory import Advice, Rewrite
 from ddp_codemod.dataflow.fold import Known
@@ -18,6 +19,7 @@ from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import PACKAGE, Change, Context, DroppedArgument, Insertions
 
 Replacement = tuple[int, int, str]
+_BUILTINS = frozenset(dir(builtins)) - {"print"}
 LOOSE = (ast.IfExp, ast.Lambda, ast.NamedExpr, ast.Yield, ast.Await)  # what a conditional would take apart
 
 
@@ -33,6 +35,9 @@ def rewrite_hit(context: Context, advice: Advice, hit: Hit, alone: bool = True) 
         assert isinstance(hit.node, ast.Call)
         assert hit.argument is not None
         return [DroppedArgument(hit.module, hit.node, hit.argument)]
+    if rewrite.recipe == "add-argument":
+        assert advice.pattern is not None
+        return _add_argument(hit, f"{advice.pattern.argument}={rewrite.value.replace('PACKAGE', PACKAGE)}", rewrite.package)
     if rewrite.recipe == "conditional-value":
         return _rewrite_conditionally(context, advice, hit)
     if rewrite.recipe == "not-required":
@@ -61,6 +66,16 @@ def rewrite_hit(context: Context, advice: Advice, hit: Hit, alone: bool = True) 
         return [Insertions(hit.module, hit.node, tuple(either), rewrite.package)]
     replacements = _make_replacements(hit, rewrite)
     return [Insertions(hit.module, hit.node, tuple(replacements), rewrite.package)] if replacements else []
+
+
+def _add_argument(hit: Hit, argument: str, package: str) -> list[Change]:
+    """The argument behind the last one of a call, on its line."""
+    module, call = hit.module, hit.node
+    given = [*call.args, *(keyword.value for keyword in call.keywords)] if isinstance(call, ast.Call) else []
+    if not given:
+        return []
+    end = max(module.place(one).end for one in given)
+    return [Insertions(module, call, ((end, end, f", {argument}"),), package)]
 
 
 def _train_apart(context: Context, module: Module) -> bool:
@@ -140,9 +155,13 @@ def _guard_statement(module: Module, node: ast.AST, condition: str, waits: tuple
 
 
 def _replace_call(module: Module, call: ast.Call, condition: str, otherwise: str) -> list[Replacement]:
-    """The call or something else, where its result is kept or passed on; inside of a text there may be no quotes."""
+    """The call or something else, where its result is kept or passed on; inside of a text there may be no quotes.
+
+    What a built-in function other than ``print`` is passed is a number to it.
+    """
     above = module.parents.get(call)
-    kept = isinstance(above, (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword, ast.Call, ast.Attribute))
+    counted = isinstance(above, ast.Call) and isinstance(above.func, ast.Name) and above.func.id in _BUILTINS
+    kept = not counted and isinstance(above, (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword, ast.Call, ast.Attribute))
     if not kept or any(isinstance(around, ast.JoinedStr) for around in module.ancestors(call)):
         return []
     return _make_conditional(module, call, condition, otherwise)
@@ -187,8 +206,8 @@ def _rewrite_conditionally(context: Context, advice: Advice, hit: Hit) -> list[C
     rewrite, pattern, argument = advice.rewrite, advice.pattern, hit.argument
     if rewrite is None or pattern is None or argument is None:
         return []
-    condition = f"{PACKAGE}{rewrite.condition}"
-    nodes: list[tuple[Module, ast.expr, str]] = [(hit.module, argument, rewrite.otherwise)]
+    condition, other = f"{PACKAGE}{rewrite.condition}", rewrite.otherwise.replace("PACKAGE", PACKAGE)
+    nodes: list[tuple[Module, ast.expr, str]] = [(hit.module, argument, other)]
     if pattern.argument_is == "device" and pattern.device:
         nodes = []
         for source in context.tracer.evaluate(hit.module, argument):
@@ -197,11 +216,11 @@ def _rewrite_conditionally(context: Context, advice: Advice, hit: Hit) -> list[C
             if named or has_text_prefix(source.node, pattern.device):
                 if not isinstance(source.module, Module) or not isinstance(source.node, ast.expr):
                     return []  # in a configuration or launch file
-                nodes.append((source.module, source.node, rewrite.otherwise))
+                nodes.append((source.module, source.node, other))
         call = hit.node
         if isinstance(call, ast.Call) and len(call.args) > 1 and argument is call.args[0] and _is_device_maker(context, hit):
-            nodes = [(hit.module, call, f"{hit.module.text(call.func)}({rewrite.otherwise})")]
-        nodes = nodes or [(hit.module, argument, rewrite.otherwise)]
+            nodes = [(hit.module, call, f"{hit.module.text(call.func)}({other})")]
+        nodes = nodes or [(hit.module, argument, other)]
     return [
         Insertions(module, node, tuple(_make_conditional(module, node, condition, otherwise)), rewrite.package)
         for module, node, otherwise in nodes

@@ -120,7 +120,7 @@ def test_windows_by_the_version_of_torch(tmp_path: Path, torch: str | None, rule
     assert [rule for _, _, rule in said(found) if "windows" in rule] == rules
 
 
-CUDA = "\n\ndef main(rank):\n    torch.cuda.set_device(rank)\n    total = torch.cuda.current_device()\n"
+CUDA = "\n\ndef main(rank):\n    torch.cuda.set_device(rank)\n    total = torch.cuda.get_device_properties(rank)\n"
 MAIN = '\n\nif __name__ == "__main__":\n    main(0)\n'
 
 
@@ -139,8 +139,8 @@ def test_it_is_reached_through_other_files_classes_and_spawned_functions(tmp_pat
     files = {
         "train.py": "import torch.multiprocessing as mp\nfrom work import start\n\nif __name__ == '__main__':\n    mp.spawn(start)\n",
         "work.py": GROUP.replace("dist.init", "\n\ndef start(rank):\n    Trainer().fit()\n\n\ndef group():\n    dist.init")
-        + "\n\nclass Trainer:\n    def fit(self):\n        group()\n        torch.cuda.current_device()\n\n"
-        + "    def never(self):\n        torch.cuda.current_device()\n",
+        + "\n\nclass Trainer:\n    def fit(self):\n        group()\n        torch.cuda.mem_get_info()\n\n"
+        + "    def never(self):\n        torch.cuda.mem_get_info()\n",
     }
     assert [rule for _, _, rule in left(look(tmp_path, "cpu", files))] == ["device-question"]
 
@@ -164,7 +164,7 @@ def test_machines_with_a_device_have_nothing_to_do(tmp_path: Path, platform: str
 
 
 def test_a_line_is_listed_once(tmp_path: Path) -> None:
-    text = GROUP + "both = torch.cuda.current_device(), torch.cuda.current_device()\n"
+    text = GROUP + "both = torch.cuda.mem_get_info(), torch.cuda.mem_get_info()\n"
     assert left(look(tmp_path, "cpu", {"train.py": text})) == [("train.py", 5, "device-question")]
 
 
