@@ -27,10 +27,11 @@ _PYTHON = re.compile(r"python[\d.]*")
 _SET = re.compile(r"[A-Za-z_]\w*=")
 _TORCHRUN, _RUNNERS = "torchrun", ("torch.distributed.launch", "torch.distributed.run")
 _PROCESSES = re.compile(r"--nproc[_-]per[_-]node(?:=(.*))?")
-_ELSEWHERE = re.compile(r"--(?:nnodes|node[_-]rank|master[_-]addr|rdzv[_-]\w+)(?:=(.*))?")
+_ELSEWHERE = re.compile(r"--(?:nnodes|node[_-]rank|master[_-]addr|rdzv[_-](?!id\b)\w+)(?:=(.*))?")
 _SEVERAL = re.compile(r"--(?:num[_-]machines|num[_-]nodes|nn?odes)[= ]+[2-9]|(?<![\d.])(?!127\.0\.0\.1)\d+\.\d+\.\d+\.\d+")
 _FILE = re.compile(r"(?:[\w.-]+/)*[\w-][\w.-]*\.(?=\w*[a-z])[a-z0-9]{2,5}|(?:[\w.-]+/)+")
-_HERE = ("1", "0", "localhost", "127.0.0.1", "1:1")
+_HERE = re.compile(r"1|0|1:1|c10d|static|(?:localhost|127\.0\.0\.1)(?::\d+)?")
+_LIST = re.compile(r"""(?<==)(?P<quote>["']?)\[[\w./,: -]*\](?P=quote)(?=\s|$)""")  # a list that is the value of an option
 
 
 class DocumentedCommand(Struct, frozen=True):
@@ -103,7 +104,7 @@ def _join_command(script: Script, launch: Launch) -> str | None:
     """The text of a command on one line; None where it has signs of the shell, or does not train."""
     text = re.sub(r"\\\r?\n", " ", script.source.text[launch.start : launch.end])
     text = " ".join(text.split())
-    rest = _PLACEHOLDER.sub("x", text)
+    rest = _PLACEHOLDER.sub("x", _LIST.sub("x", text))
     return None if _STAND_IN.search(rest) or any(bar.search(text) for bar in (OTHER_TASK, _SEVERAL)) else text
 
 
@@ -142,7 +143,7 @@ def _adapt_launcher(settings: list[str], own: list[str], rest: list[str], proces
             value, *rest = rest
         if _PROCESSES.match(word):
             word, value = word.partition("=")[0], str(processes)
-        elif _ELSEWHERE.match(word) and value not in _HERE:
+        elif _ELSEWHERE.match(word) and not _HERE.fullmatch(value):
             return None
         kept.append(f"{word.partition('=')[0]}={value}" if value else word)
     if not rest:

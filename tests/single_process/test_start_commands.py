@@ -64,6 +64,11 @@ def readme(*commands: str) -> str:
         ("python train.py --config conf/a.yaml", "python train.py --config conf/a.yaml"),
         ("python train.py --out runs/first", "python train.py --out runs/first"),
         ("torchrun --nnodes=1 --nproc_per_node=8 train.py", "torchrun --nnodes=1 --nproc_per_node=2 train.py"),
+        (
+            "torchrun --nproc_per_node=8 --rdzv_id=7 --rdzv_backend=c10d --rdzv_endpoint=localhost:0 train.py",
+            "torchrun --nproc_per_node=2 --rdzv_id=7 --rdzv_backend=c10d --rdzv_endpoint=localhost:0 train.py",
+        ),
+        ('python train.py data="[a/b, c]" k=[1]', 'python train.py data="[a/b, c]" k=[1]'),
     ],
 )  # fmt: skip
 def test_what_the_readme_says_is_typed(tmp_path: Path, typed: str, command: str) -> None:
@@ -91,6 +96,10 @@ def test_what_the_readme_says_is_typed(tmp_path: Path, typed: str, command: str)
         "torchrun --nproc_per_node=8 --master_addr=10.0.0.1 train.py",
         "python train.py --dist-url tcp://123.123.123.123:12312",
         "python train.py --num_machines 2",
+        "torchrun --nproc_per_node=8 --rdzv_backend=c10d --rdzv_endpoint=node0:29500 train.py",
+        "torchrun --nproc_per_node=8 --rdzv_endpoint=localhost.example:0 train.py",
+        "python train.py data=[a|b]",
+        "python train.py data=[a] [--fast]",
         "python train.py --nodes 8",
         "accelerate launch train.py",
         "srun python train.py",
