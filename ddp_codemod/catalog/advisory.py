@@ -91,7 +91,7 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
     # ``otherwise``; "either-module": the function of this module under the condition, else of the package itself; "to-device": ``x.cuda(a)`` becomes ``x.to(a if condition else otherwise)``;
     # "argument-unless": the call under the condition, else its first argument; "receiver-unless": else what its method is of;
     # "or-in-group": a test holds under the condition too, where its branch only wraps a model, without the arguments ``drops`` unless
-    # ``value`` holds; "idle-stream": the call, else ``otherwise``, where nothing else is done with what it makes; "conditional-call": the call, else ``otherwise``, in
+    # ``value`` holds; "idle-stream": the call, else ``otherwise``, where nothing else is done with what it makes; "idle-event": the same, with what is done with it; "conditional-call": the call, else ``otherwise``, in
     # which PACKAGE is how the file writes the package; "not-required": a demand that is taken out, or made
     # only under the condition, or that ``value`` meets too where the whole program is behind it; "or-launched": a test holds, too,
     # where the variable ``value`` says more than ``otherwise``; "set-entry": an entry of a configuration file is ``otherwise``, and the
@@ -103,7 +103,7 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
     # "other-function": ``otherwise`` of the package is called, with the same arguments
     recipe: Literal[
         "drop-argument", "add-argument", "guard-statement", "conditional-value", "at-least", "launched-count", "either-module", "to-device",
-        "argument-unless", "receiver-unless", "or-in-group", "idle-stream", "conditional-call", "not-required", "or-launched", "set-entry", "own-module", "own-method", "own-name", "own-text", "own-choice",
+        "argument-unless", "receiver-unless", "or-in-group", "idle-stream", "idle-event", "conditional-call", "not-required", "or-launched", "set-entry", "own-module", "own-method", "own-name", "own-text", "own-choice",
         "own-argument", "other-type", "other-function",
     ]  # fmt: skip
     # "other-type": the last word of a type, or of what casts to it, and what takes its place
@@ -118,6 +118,9 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
     # new stream, and what enters one, while ``of`` gives the current one
     waits: tuple[Name, ...] = ()
     enters: tuple[Name, ...] = ()
+    measures: tuple[
+        Name, ...
+    ] = ()  # "idle-event": methods that measure the time between two events, which is ``value`` without them
     drops: tuple[Name, ...] = ()  # "or-in-group": arguments of the call that wraps the model
     of: tuple[
         Name, ...

@@ -39,13 +39,13 @@ def is_idle(context: Context, module: Module, call: ast.Call, rewrite: Rewrite) 
     targets = result.targets if isinstance(result, ast.Assign) else [result.target] if isinstance(result, ast.AnnAssign) else []
     if len(targets) != 1 or getattr(result, "value", None) is not call:
         return False
-    uses = list(_find_uses(context, module, targets[0], rewrite.enters))
+    uses = list(find_uses(context, module, targets[0], rewrite.enters))
     return bool(uses) and all(
         _is_entered(context, at, use, rewrite.enters) or _is_waited_for(context, at, use, rewrite) for at, use in uses
     )
 
 
-def _find_uses(context: Context, module: Module, target: ast.expr, enters: Collection[str]) -> Iterator[tuple[Module, ast.expr]]:
+def find_uses(context: Context, module: Module, target: ast.expr, enters: Collection[str]) -> Iterator[tuple[Module, ast.expr]]:
     """Where the file reads a name, or any file an attribute of that name of whatever object of the project."""
     if isinstance(target, ast.Name):
         for name in module.nodes.get(ast.Name, ()):

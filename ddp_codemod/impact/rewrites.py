@@ -7,9 +7,11 @@ import builtins
 
 from ddp_codemod.catalog.advisory import Advice, Rewrite
 from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.impact.conditional_text import Replacement, guard_statement, is_free, make_conditional
 from ddp_codemod.impact.device_requirements import relax_requirement
 from ddp_codemod.impact.device_values import has_text_prefix
-from ddp_codemod.impact.idle_streams import find_waiting_statement, is_idle
+from ddp_codemod.impact.idle_events import rewrite_event
+from ddp_codemod.impact.idle_streams import is_idle
 from ddp_codemod.impact.replace_function import replace_function
 from ddp_codemod.impact.target_device import rewrite_for_device
 from ddp_codemod.impact.uncounted_processes import list_started_modules, open_for_several
@@ -18,9 +20,7 @@ from ddp_codemod.impact.widened_tests import widen_test
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import PACKAGE, Change, Context, DroppedArgument, Insertions
 
-Replacement = tuple[int, int, str]
 _BUILTINS = frozenset(dir(builtins)) - {"print"}
-LOOSE = (ast.IfExp, ast.Lambda, ast.NamedExpr, ast.Yield, ast.Await)  # what a conditional would take apart
 
 
 def rewrite_hit(context: Context, advice: Advice, hit: Hit, alone: bool = True) -> list[Change]:
@@ -55,14 +55,16 @@ def rewrite_hit(context: Context, advice: Advice, hit: Hit, alone: bool = True) 
         function = hit.node.func if isinstance(hit.node, ast.Call) else None
         if not isinstance(function, ast.Attribute):
             return []
-        either = _make_conditional(hit.module, function.value, f"{PACKAGE}{rewrite.condition}", PACKAGE)
+        either = make_conditional(hit.module, function.value, f"{PACKAGE}{rewrite.condition}", PACKAGE)
         return [Insertions(hit.module, function.value, tuple(either), rewrite.package)]  # what the call is passed runs either way
     if rewrite.recipe.startswith("own-"):
         return rewrite_for_device(context, advice, rewrite, hit, alone)
+    if rewrite.recipe == "idle-event":
+        return rewrite_event(context, rewrite, hit)
     if rewrite.recipe == "idle-stream":
         if not isinstance(hit.node, ast.Call) or not is_idle(context, hit.module, hit.node, rewrite):
             return []
-        either = _make_conditional(hit.module, hit.node, f"{PACKAGE}{rewrite.condition}", rewrite.otherwise)
+        either = make_conditional(hit.module, hit.node, f"{PACKAGE}{rewrite.condition}", rewrite.otherwise)
         return [Insertions(hit.module, hit.node, tuple(either), rewrite.package)]
     replacements = _make_replacements(hit, rewrite)
     return [Insertions(hit.module, hit.node, tuple(replacements), rewrite.package)] if replacements else []
@@ -103,18 +105,18 @@ def _make_replacements(hit: Hit, rewrite: Rewrite) -> list[Replacement]:
         other = rewrite.types.get(word) if isinstance(node, ast.Attribute) else None
         return [(place.end - len(word), place.end, other)] if other is not None else []
     if rewrite.recipe == "guard-statement":
-        return _guard_statement(module, node, condition, rewrite.waits)
+        return guard_statement(module, node, condition, rewrite.waits)
     if not isinstance(node, ast.Call):
         return []
     if rewrite.recipe == "argument-unless":
         if len(node.args) != 1 or not isinstance(node.args[0], (ast.Name, ast.Attribute)):
             return []
-        return _make_conditional(module, node, condition, module.text(node.args[0]))
+        return make_conditional(module, node, condition, module.text(node.args[0]))
     if rewrite.recipe == "receiver-unless":
         of = node.func.value if isinstance(node.func, ast.Attribute) else None
         if node.args or node.keywords or not isinstance(of, (ast.Name, ast.Attribute)):
             return []
-        return _make_conditional(module, node, condition, module.text(of))
+        return make_conditional(module, node, condition, module.text(of))
     if rewrite.recipe == "conditional-call":
         return _replace_call(module, node, condition, rewrite.otherwise.replace("PACKAGE", PACKAGE))
     return _rewrite_to_device(module, node, rewrite, condition)
@@ -125,33 +127,9 @@ def _launched(module: Module, node: ast.AST, rewrite: Rewrite) -> list[Replaceme
     if not isinstance(node, ast.expr) or any(isinstance(around, ast.JoinedStr) for around in module.ancestors(node)):
         return []
     place = module.place(node)
-    start, end = ("", "") if _is_free(module, node) else ("(", ")")
+    start, end = ("", "") if is_free(module, node) else ("(", ")")
     number = f'int({PACKAGE}.environ.get("{rewrite.value}", {rewrite.otherwise}))'
     return [*([(place.start, place.start, start)] if start else []), (place.end, place.end, f" or {number}{end}")]
-
-
-def _is_free(module: Module, node: ast.expr) -> bool:
-    """Whether a place takes a whole expression, of whatever binding."""
-    parent = module.parents.get(node)
-    return isinstance(parent, (ast.keyword, ast.Assign, ast.AnnAssign, ast.Return, ast.arguments)) or (
-        isinstance(parent, ast.Call) and parent.func is not node
-    )
-
-
-def _guard_statement(module: Module, node: ast.AST, condition: str, waits: tuple[str, ...]) -> list[Replacement]:
-    """The statement under a condition of its own; only a call that is alone, or with which a stream is waited for."""
-    statement = find_waiting_statement(module, node, waits)
-    if statement is None:
-        return []
-    place = module.place(statement)
-    line, end = module.source.line_span(place.start)
-    indent = module.source.text[line : place.start]
-    if indent.strip(" \t"):
-        return []  # behind a semicolon or in a one-line suite
-    if place.end > end:
-        return [(place.start, place.start, f"if {condition}: ")]
-    step = "\t" if "\t" in indent else "    "
-    return [(place.start, place.start, f"if {condition}:{module.source.newline}{indent}{step}")]
 
 
 def _replace_call(module: Module, call: ast.Call, condition: str, otherwise: str) -> list[Replacement]:
@@ -164,7 +142,7 @@ def _replace_call(module: Module, call: ast.Call, condition: str, otherwise: str
     kept = not counted and isinstance(above, (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword, ast.Call, ast.Attribute))
     if not kept or any(isinstance(around, ast.JoinedStr) for around in module.ancestors(call)):
         return []
-    return _make_conditional(module, call, condition, otherwise)
+    return make_conditional(module, call, condition, otherwise)
 
 
 def _rewrite_to_device(module: Module, call: ast.Call, rewrite: Rewrite, condition: str) -> list[Replacement]:
@@ -176,22 +154,10 @@ def _rewrite_to_device(module: Module, call: ast.Call, rewrite: Rewrite, conditi
     replacements = [(end - len(function.attr), end, rewrite.method)]
     first = call.args[0] if call.args else next((part.value for part in call.keywords if part.arg == "device"), None)
     if first is not None:
-        return [*replacements, *_make_conditional(module, first, condition, rewrite.otherwise)]
+        return [*replacements, *make_conditional(module, first, condition, rewrite.otherwise)]
     opening = module.source.text.index("(", end) + 1
     comma = ", " if call.keywords else ""
     return [*replacements, (opening, opening, f"{rewrite.value} if {condition} else {rewrite.otherwise}{comma}")]
-
-
-def _make_conditional(module: Module, node: ast.expr, condition: str, otherwise: str) -> list[Replacement]:
-    place = module.place(node)
-    start, end = ("(", ")") if isinstance(node, LOOSE) else ("", "")
-    if not _is_free(module, node):  # a conditional binds looser than anything else
-        start, end = f"({start}", f"{end})"
-        return [(place.start, place.start, start), (place.end, place.end, f"{end[:-1]} if {condition} else {otherwise})")]
-    return [
-        *([(place.start, place.start, start)] if start else []),
-        (place.end, place.end, f"{end} if {condition} else {otherwise}"),
-    ]
 
 
 def _is_device_maker(context: Context, hit: Hit) -> bool:
@@ -222,6 +188,6 @@ def _rewrite_conditionally(context: Context, advice: Advice, hit: Hit) -> list[C
             nodes = [(hit.module, call, f"{hit.module.text(call.func)}({other})")]
         nodes = nodes or [(hit.module, argument, other)]
     return [
-        Insertions(module, node, tuple(_make_conditional(module, node, condition, otherwise)), rewrite.package)
+        Insertions(module, node, tuple(make_conditional(module, node, condition, otherwise)), rewrite.package)
         for module, node, otherwise in nodes
     ]
