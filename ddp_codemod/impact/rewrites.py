@@ -105,6 +105,8 @@ def _make_replacements(hit: Hit, rewrite: Rewrite) -> list[Replacement]:
         other = rewrite.types.get(word) if isinstance(node, ast.Attribute) else None
         return [(place.end - len(word), place.end, other)] if other is not None else []
     if rewrite.recipe == "guard-statement":
+        call = module.parents.get(node)  # of a name that a pattern finds whatever is done with it
+        node = call if isinstance(call, ast.Call) and call.func is node else node
         return guard_statement(module, node, condition, rewrite.waits)
     if not isinstance(node, ast.Call):
         return []
