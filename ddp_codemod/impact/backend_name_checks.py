@@ -36,6 +36,16 @@ def find_affected_checks(
             yield Advisory(*at, TIED, stake.reason)
 
 
+def find_failing_assertions(context: Context, findings: Sequence[Finding]) -> Iterator[tuple[Module, ast.Compare, str, str]]:
+    """The comparisons of assertions that hold for the old name of a group's backend and fail for the new one: both names."""
+    edits = _Edits(context, findings, ())
+    for module, around, stake, asked in _find_consequences(context, edits, lambda _: True):
+        compare = module.parents.get(asked)
+        swap = edits.of(module, asked)
+        if isinstance(around, ast.Assert) and stake.breaks and isinstance(compare, ast.Compare) and swap is not None:
+            yield module, compare, swap.old, swap.new
+
+
 def _find_consequences(
     context: Context, edits: _Edits, writable: Writable
 ) -> Iterator[tuple[Module, ast.AST, Consequence, ast.expr]]:

@@ -20,6 +20,7 @@ from ddp_codemod.edits.plan import Planner
 from ddp_codemod.edits.side_effects import is_droppable, is_reexported
 from ddp_codemod.impact.advisories import PortedProject
 from ddp_codemod.impact.advisory_edits import AdviceEditor
+from ddp_codemod.impact.backend_lists import widen_asserted_lists
 from ddp_codemod.impact.call_site_fix import place_edits
 from ddp_codemod.impact.changed_backends import collect_switches
 from ddp_codemod.impact.device_queries import add_device_queries
@@ -130,6 +131,7 @@ class Run:
         about = (one for one in chain(configured, adapter.findings()) if vendor is None or not vendor.cures(one))
         findings += (finding for result in about for finding in self._apply_limits(result))
         findings = add_device_queries(self.context, findings, options.style == "pin")
+        findings += (one for result in widen_asserted_lists(self.context, findings) for one in self._apply_limits(result))
         style = None
         if self.options.style == "portable":
             from ddp_codemod.edits.portable import Style
