@@ -137,14 +137,33 @@ def _launched(module: Module, node: ast.AST, rewrite: Rewrite) -> list[Replaceme
 def _replace_call(module: Module, call: ast.Call, condition: str, otherwise: str) -> list[Replacement]:
     """The call or something else, where its result is kept or passed on; inside of a text there may be no quotes.
 
-    What a built-in function other than ``print`` is passed is a number to it.
+    What a built-in function other than ``print`` is passed is a number to it, and what is reckoned with, compared with one or counts items.
     """
     above = module.parents.get(call)
     counted = isinstance(above, ast.Call) and isinstance(above.func, ast.Name) and above.func.id in _BUILTINS
+    counted = counted or (isinstance(above, ast.Assign) and any(_is_number(module, one) for one in above.targets))
     kept = not counted and isinstance(above, (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword, ast.Call, ast.Attribute))
     if not kept or any(isinstance(around, ast.JoinedStr) for around in module.ancestors(call)):
         return []
     return make_conditional(module, call, condition, otherwise)
+
+
+def _is_number(module: Module, target: ast.expr) -> bool:
+    """Whether a file reckons with what a name or an attribute holds, compares it with a number or takes an item by it."""
+    for read in module.nodes.get(type(target), ()):
+        if isinstance(getattr(read, "ctx", None), ast.Load) and last_name(read) == last_name(target):
+            above = module.parents.get(read)
+            texts = isinstance(above, ast.BinOp) and isinstance(above.op, ast.Mod) and above.right is read
+            compared = isinstance(above, ast.Compare) and any(
+                isinstance(one, ast.Constant) and isinstance(one.value, int) for one in above.comparators
+            )
+            if (
+                compared
+                or (isinstance(above, ast.BinOp) and not texts)
+                or (isinstance(above, ast.Subscript) and above.slice is read)
+            ):
+                return True
+    return False
 
 
 def _rewrite_to_device(module: Module, call: ast.Call, rewrite: Rewrite, condition: str) -> list[Replacement]:
