@@ -188,6 +188,8 @@ class Advice(RuleEntry, frozen=True, kw_only=True):
     scope: Literal["line", "file", "project"] = "file"  # how often it is reported; without a pattern: once
     pattern: Pattern | None = None
     guards: tuple[Name, ...] = ()  # what is under a comparison with a text that starts so is meant for other machines
+    # the exceptions by which it fails: a ``try`` that catches none of them does not go on; empty: any that a machine raises
+    raises: tuple[Name, ...] = ()
     rewrite: Rewrite | None = None
     title: str
     title_zh: str

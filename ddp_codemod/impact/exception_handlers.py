@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
 from ddp_codemod.parse.python import last_name
 
@@ -19,9 +20,17 @@ _ELSEWHERE = {
 }
 
 
-def can_continue(around: ast.Try) -> bool:
-    """Whether a handler may catch what fails in the body, and never raises it or another exception again."""
-    return any(not _has_raise(handler) and not _is_for_other_exceptions(handler.type) for handler in around.handlers)
+# Built-in exceptions that a machine's lack raises: a handler for one of them catches none of the others.
+_KINDS = {"AssertionError", "AttributeError", "ImportError", "ModuleNotFoundError", "OSError", "RuntimeError", "ValueError"}
+
+
+def can_continue(around: ast.Try, raises: Collection[str] = ()) -> bool:
+    """Whether a handler may catch what fails in the body, and never raises it or another exception again.
+
+    ``raises``: the exceptions by which it fails, where they are known.
+    """
+    others = _ELSEWHERE | (_KINDS.difference(raises) if raises else set())
+    return any(not _has_raise(handler) and not _is_for_other_exceptions(handler.type, others) for handler in around.handlers)
 
 
 def _has_raise(handler: ast.ExceptHandler) -> bool:
@@ -36,7 +45,7 @@ def _has_raise(handler: ast.ExceptHandler) -> bool:
     return False
 
 
-def _is_for_other_exceptions(caught: ast.expr | None) -> bool:
-    """Whether a handler is for exceptions alone that have nothing to do with the machine."""
+def _is_for_other_exceptions(caught: ast.expr | None, others: Collection[str]) -> bool:
+    """Whether a handler is for exceptions alone that something else raises."""
     kinds = caught.elts if isinstance(caught, ast.Tuple) else [caught]
-    return all(kind is not None and last_name(kind) in _ELSEWHERE for kind in kinds)
+    return all(kind is not None and last_name(kind) in others for kind in kinds)

@@ -35,7 +35,7 @@ def is_guarded(context: Context, advice: Advice, hit: Hit) -> bool:
                 return True
             if _is_device_test(around.test, foreign, advice.guards) or is_availability_checked(module, around, child, hit.node):
                 return True
-        elif raises and isinstance(around, ast.Try) and child in around.body and can_continue(around):
+        elif raises and isinstance(around, ast.Try) and child in around.body and can_continue(around, advice.raises):
             return True
         elif isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             # code that asks for the new backend by its name knows what it does

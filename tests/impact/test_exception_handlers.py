@@ -50,6 +50,9 @@ def changed(folder: Path, handlers: str) -> bool:
         "except RuntimeError as e:\n    raise SystemExit('no device') from e",
         "except StopIteration:\n    pass\nexcept RuntimeError:\n    print('failed')\n    raise",
         "finally:\n    print('done')",
+        "except RuntimeError:\n    model(batch)",  # torch without CUDA raises AssertionError
+        "except (RuntimeError, KeyboardInterrupt):\n    pass",
+        "except ImportError:\n    pass",
     ],
 )
 def test_a_handler_that_does_not_go_on_without_the_device(tmp_path: Path, handlers: str) -> None:
@@ -59,12 +62,14 @@ def test_a_handler_that_does_not_go_on_without_the_device(tmp_path: Path, handle
 @pytest.mark.parametrize(
     "handlers",
     [
-        "except RuntimeError:\n    model(batch)",
+        "except AssertionError:\n    model(batch)",
+        "except (AssertionError, RuntimeError):\n    model(batch)",
+        "except NoDevice:\n    model(batch)",
         "except Exception as e:\n    print(e)",
         "except:\n    pass",
-        "except (RuntimeError, KeyboardInterrupt):\n    pass",
+        "except (Exception, KeyboardInterrupt):\n    pass",
         "except KeyboardInterrupt:\n    raise\nexcept AssertionError:\n    model(batch)",
-        "except RuntimeError:\n    def again():\n        raise ValueError\n    again",
+        "except AssertionError:\n    def again():\n        raise ValueError\n    again",
     ],
 )
 def test_a_handler_that_goes_on_without_it(tmp_path: Path, handlers: str) -> None:
