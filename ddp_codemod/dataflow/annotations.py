@@ -29,3 +29,13 @@ def is_annotation_of(resolver: Resolver, module: Module, annotation: ast.expr | 
     if not _ANYTHING.isdisjoint(map(last_name, parts)):
         return False
     return any(last_name(part) in last and not classes.isdisjoint(resolver.names(module, part)) for part in parts)
+
+
+def is_type_of_something(module: Module, node: ast.AST) -> bool:
+    """Whether a name is declared to be the type of something: ``x: C``, ``x: list[C] | None``, ``-> C``."""
+    around = module.parents.get(node)
+    while isinstance(around, (ast.Subscript, ast.Tuple, ast.BinOp)):
+        node, around = around, module.parents.get(around)
+    if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return around.returns is node
+    return isinstance(around, (ast.arg, ast.AnnAssign)) and around.annotation is node

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
+from ddp_codemod.dataflow.annotations import is_type_of_something
 from ddp_codemod.dataflow.calls import find_names, is_read
 from ddp_codemod.dataflow.def_use_arguments import SAME, Path, WalkStep
 from ddp_codemod.dataflow.def_use_tables import TableSteps
@@ -17,17 +18,21 @@ from ddp_codemod.dataflow.name_reads import (
     find_converters,
     find_importers,
     find_reads_of_word,
+    find_scope_tables,
+    find_star_importers,
     is_class_inspected,
     is_module_attribute,
 )
 from ddp_codemod.dataflow.reads import DefUse, Read
+from ddp_codemod.dataflow.references import find_entry_references
+from ddp_codemod.dataflow.text_fields import leaves_out
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.dataflow.values import Value
 from ddp_codemod.kinds import Meaning
-from ddp_codemod.parse.document import Entry
+from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.parse.shell import Option, Script, Setting
-from ddp_codemod.sites.scopes import owner_scope, scope_of
+from ddp_codemod.sites.scopes import bindings, owner_scope, scope_of
 
 MOST = 2_000  # steps for one value; one that goes further counts as one that goes everywhere
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -61,6 +66,9 @@ class _DefUseWalk(TableSteps):
         self._ways = {hop.place for hop in hops}
         if isinstance(leaf.node, Entry):
             self._follow_word(next((key for key in reversed(leaf.node.path) if not key.isdigit()), ""))
+            if isinstance(leaf.module, Document):
+                for one in find_entry_references(self.tracer, leaf.module, leaf.node):
+                    self._follow_word(one.key)
             path = tuple(int(key) if key.isdigit() else key for key in leaf.node.path)
             self._todo += [WalkStep(module, call, call, key=path) for module, call in find_readers(self.tracer, leaf.module.name)]
             self._todo += [
@@ -95,7 +103,7 @@ class _DefUseWalk(TableSteps):
     def _enqueue(
         self, at: WalkStep, node: ast.expr, module: Module | None = None, derived: bool = False, key: Path = SAME
     ) -> None:
-        same = at.carrier if derived else node
+        same = at.carrier if derived or at.made else node
         self._todo.append(replace(at, module=module or at.module, node=node, carrier=same, key=at.key if key is SAME else key))
 
     def _record_read(self, at: WalkStep, ends: bool = False) -> None:
@@ -128,7 +136,7 @@ class _DefUseWalk(TableSteps):
             self._enqueue(at, around, derived=True)
         elif isinstance(around, ast.ClassDef) and node in around.bases and at.key:
             self._follow_class(at, around)
-        elif at.key and (_is_annotation(module, node) or self._follow_table_lookup(at, around)):
+        elif at.key and (is_type_of_something(module, node) or self._follow_table_lookup(at, around)):
             return
         elif isinstance(around, ast.Attribute):
             self._follow_attribute(at, around)
@@ -146,7 +154,8 @@ class _DefUseWalk(TableSteps):
         elif isinstance(around, (ast.FormattedValue, ast.JoinedStr)) or (isinstance(around, ast.BinOp) and not at.key):
             self._enqueue(at, around, derived=True)
         elif isinstance(around, ast.BinOp):
-            self._enqueue(at, around, derived=True, key=())
+            if not leaves_out(around, at.key[0]):
+                self._enqueue(at, around, derived=True, key=())
         elif isinstance(around, _DISPLAYS) and not isinstance(getattr(around, "ctx", None), ast.Store):
             self._follow_container(at, around)
         elif (isinstance(around, (ast.ListComp, ast.SetComp, ast.GeneratorExp)) and around.elt is node) or (
@@ -177,7 +186,7 @@ class _DefUseWalk(TableSteps):
         if isinstance(target, ast.Name):
             self._follow_name_store(at, target)
         elif isinstance(target, ast.Attribute):
-            self._follow_word(target.attr, at.key)
+            self._follow_attribute_store(at, target.value, target.attr)
         elif isinstance(target, ast.Subscript):
             key = target.slice.value if isinstance(target.slice, ast.Constant) else None
             if "os.environ" in self.tracer.resolver.names(at.module, target.value):
@@ -220,16 +229,24 @@ class _DefUseWalk(TableSteps):
         if asked in self._names:
             return
         self._names.add(asked)
+        given = home is module.tree and name not in bindings(module, home)  # by a star import, or by a function: no scope has it
         for node in find_names(module, name):
-            if is_read(module, node) and owner_scope(module, scope_of(module, node), name) is home:
+            if is_read(module, node) and owner_scope(module, scope_of(module, node), name) in (
+                (home, None) if given else (home,)
+            ):
                 found += 1
                 self._enqueue(at, node, module, derived)
         if not isinstance(home, ast.Module):
+            for table in find_scope_tables(module, home) if not derived else ():
+                self._enqueue(at, table, module, key=(name, *at.key))
             return
         for other, word in find_importers(self.tracer, module, name):
             found += 1
             if word:
                 self._follow_name_reads(at, other, other.tree, word)
+        for other in find_star_importers(self.tracer, module, name):
+            found += 1
+            self._follow_name_reads(at, other, other.tree, name)
         for other, read in find_reads_of_word(self.tracer, name) if not derived else ():
             if isinstance(read, ast.Attribute) and is_module_attribute(self.tracer, other, read, module):
                 found += 1
@@ -275,13 +292,3 @@ class _DefUseWalk(TableSteps):
                     self._follow_store(at, target)
                 return
         self._record_read(at)
-
-
-def _is_annotation(module: Module, node: ast.AST) -> bool:
-    """Whether a name is declared to be the type of something: ``x: C``, ``x: list[C] | None``, ``-> C``."""
-    around = module.parents.get(node)
-    while isinstance(around, (ast.Subscript, ast.Tuple, ast.BinOp)):
-        node, around = around, module.parents.get(around)
-    if isinstance(around, _FUNCTIONS):
-        return around.returns is node
-    return isinstance(around, (ast.arg, ast.AnnAssign)) and around.annotation is node

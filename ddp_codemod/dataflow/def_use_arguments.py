@@ -10,25 +10,25 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.idioms import Flag
+from ddp_codemod.dataflow.attribute_hooks import find_setters
 from ddp_codemod.dataflow.callees import callees_of
 from ddp_codemod.dataflow.callers import find_forwarded_functions
-from ddp_codemod.dataflow.calls import find_default, find_names, find_parameter, is_value
+from ddp_codemod.dataflow.calls import find_default, find_parameter
 from ddp_codemod.dataflow.declared_options import find_destination, list_flags
+from ddp_codemod.dataflow.name_reads import is_introspected
 from ddp_codemod.dataflow.options import find_declared_default
+from ddp_codemod.dataflow.text_fields import leaves_out
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.model import Place
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.entities import Definition
-from ddp_codemod.sites.word_search import WordMatcher
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COPYING = frozenset(
     {"dict", "OrderedDict", "ChainMap", "copy", "deepcopy", "list", "tuple", "sorted", "set", "MappingProxyType"}
     | {"vars", "asdict", "Namespace", "SimpleNamespace", "to_container"}
 )
-_SIGNATURES = WordMatcher(
-    ["signature", "getfullargspec", "getargspec", "__defaults__", "__kwdefaults__"]
-)  # tell a function's defaults
+_HOLDERS = frozenset({"dict", "SimpleNamespace", "Namespace", "update", "namedtuple"})  # keep a keyword under its own name
 _TEXTS = frozenset({"str", "repr", "format", "hash"})  # what these give holds all of an object
 _DUMPS = frozenset({"dumps", "pformat", "to_yaml", "to_json", "model_dump_json"})  # ... and so does what these do
 _WRITING = frozenset({"dump", "safe_dump", "dump_all", "save"})  # write an object to a file
@@ -43,6 +43,7 @@ class WalkStep(Struct, frozen=True):
     carrier: ast.expr
     sure: bool = True
     key: Path = ()  # in the list or table that the expression gives
+    made: bool = False  # what is there is a text with the value in it
 
 
 class ArgumentSteps(ABC):
@@ -79,22 +80,22 @@ class ArgumentSteps(ABC):
     def _follow_enclosing_assignment(self, at: WalkStep, node: ast.AST) -> None:
         """Go on with what the assignment around an expression gives its value."""
 
+    def _follow_attribute_store(self, at: WalkStep, holder: ast.expr, name: str) -> None:
+        """What reads an attribute of this name, and the code of the project that runs where it is set."""
+        self._follow_word(name, at.key)
+        for home, function, parameter in find_setters(self.tracer, at.module, holder, name):
+            self._follow_name_reads(at, home, function, parameter)
+
     def _follow_default(self, at: WalkStep, arguments: ast.arguments) -> None:
         function = at.module.parents.get(arguments)
         for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
             if isinstance(function, _FUNCTIONS) and find_default(function, argument.arg) is at.node:
                 self._follow_name_reads(at, at.module, function, argument.arg)
-                if self._is_introspected(at.module, function):
+                if is_introspected(self.tracer, at.module, function):
                     self._record_read(at, ends=True)
                 self._follow_option_word(at.module, function, argument.arg)
             elif isinstance(function, ast.Lambda):
                 self._record_read(at)
-
-    def _is_introspected(self, module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-        """Whether a file that hands a function around asks functions for their parameters: ``inspect.signature``."""
-        asks = _SIGNATURES.some(self.tracer.resolver.project.data(module.name))
-        used = find_names(module, function.name) if asks else ()
-        return any(is_value(module, node) for node in used if isinstance(node.ctx, ast.Load))
 
     def _follow_option_word(self, module: Module, function: ast.AST, name: str) -> None:
         if isinstance(function, _FUNCTIONS) and function.name == "__init__":
@@ -124,10 +125,10 @@ class ArgumentSteps(ABC):
         if at.key and (last in _TEXTS if isinstance(call.func, ast.Name) else last in _DUMPS):
             self._enqueue(at, call, derived=True, key=())
             return
-        if at.key and (spawned := self._calls.get(module.place(call))) is not None:
-            self._follow_parameter_word(spawned, derived=False)  # ``spawn(worker, args=(rank, backend))``
+        if at.key and self._follow_forwarded_arguments(at, call):  # ``spawn(worker, args=(rank, backend))``
             return
-        if at.key and self._follow_forwarded_arguments(at, call):
+        if at.key and (spawned := self._calls.get(module.place(call))) is not None:
+            self._follow_parameter_word(spawned, derived=at.made)
             return
         if at.key and module.place(call) in self._ways:
             self._enqueue(at, call, derived=True)  # the value was found through this call, which keeps the entries
@@ -151,6 +152,11 @@ class ArgumentSteps(ABC):
                 self._record_read(at, ends=True)
         if targets or self._follow_constructed_fields(at, call, position, keyword):
             return
+        if keyword is not None and last in _HOLDERS:  # also where the call is itself what is passed on
+            self._enqueue(at, call, derived=True, key=(keyword, *at.key)) if last == "dict" else self._follow_word(
+                keyword, at.key
+            )
+            return
         if (taken := self._calls.get(module.place(call))) is not None:
             self._follow_parameter_word(taken, derived)
             return
@@ -170,12 +176,8 @@ class ArgumentSteps(ABC):
         elif last in ("append", "add") and isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
             self._follow_store(replace(at, key=("*", *at.key)), call.func.value)
         elif last in ("format", "join") and isinstance(call.func, ast.Attribute):
-            self._enqueue(at, call, derived=True, key=())
-        elif last in ("dict", "SimpleNamespace", "Namespace", "update", "namedtuple") and keyword is not None:
-            if last == "dict":
-                self._enqueue(at, call, derived=True, key=(keyword, *at.key))
-            else:
-                self._follow_word(keyword, at.key)
+            if not leaves_out(call, keyword):
+                self._enqueue(at, call, derived=True, key=())
         elif last == "update" and at.key and at.key[0] != "*":
             self._follow_word(str(at.key[0]), at.key[1:])
         elif at.key and (last in _COPYING or self._is_namespace_wrapper(module, call)):
@@ -187,7 +189,7 @@ class ArgumentSteps(ABC):
             self._enqueue(at, call)
         elif last == "setattr" and position is not None and len(call.args) == 3:
             if position == 2 and isinstance(call.args[1], ast.Constant):
-                self._follow_word(str(call.args[1].value))
+                self._follow_attribute_store(at, call.args[0], str(call.args[1].value))
         elif last == "getattr" and position == 0 and at.key and len(call.args) > 1:
             if not isinstance(call.args[1], ast.Constant) or call.args[1].value == at.key[0]:
                 self._enqueue(at, call, key=at.key[1:])

@@ -76,8 +76,7 @@ class TableSteps(ArgumentSteps):
             self._record_read(at, ends=True)
             return
         if at.node is not at.carrier and not at.key:
-            self._enqueue(at, around, derived=True, key=("*",))
-            return
+            at = replace(at, made=True)
         key: object = "*"
         if isinstance(around, ast.Dict):
             place = around.keys[around.values.index(at.node)]
@@ -88,7 +87,8 @@ class TableSteps(ArgumentSteps):
         elif isinstance(around, (ast.List, ast.Tuple)) and not any(isinstance(part, ast.Starred) for part in around.elts):
             key = around.elts.index(at.node)
             before = around.elts[key - 1] if key else None
-            if isinstance(before, ast.Constant) and isinstance(before.value, str) and before.value.startswith("--"):
-                self._follow_word(before.value)  # the words of a command: the option takes the value
+            option = before.value if isinstance(before, ast.Constant) else None
+            if isinstance(option, str) and option.startswith("--") and not at.made:
+                self._follow_word(option)  # the words of a command: the option takes the value
                 return
         self._enqueue(at, around, derived=True, key=(key, *at.key))

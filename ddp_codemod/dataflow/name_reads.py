@@ -5,15 +5,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ddp_codemod.dataflow.calls import index_calls
+from ddp_codemod.dataflow.calls import find_names, index_calls, is_value
 from ddp_codemod.dataflow.declared_options import find_declarations
+from ddp_codemod.dataflow.text_fields import find_filled
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.entities import Definition, External, ModuleRef
+from ddp_codemod.sites.scopes import bindings, is_public, scope_of
+from ddp_codemod.sites.word_search import WordMatcher
 
 _READERS = frozenset(
     {"get", "pop", "setdefault", "getenv", "get_default", "getattr", "get_value", "__getattr__", "attrgetter", "itemgetter"}
 )
+_SIGNATURES = WordMatcher(
+    ["signature", "getfullargspec", "getargspec", "__defaults__", "__kwdefaults__"]
+)  # tell a function's defaults
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -57,21 +63,9 @@ def _search_module(tracer: Tracer, module: Module, spelled: set[str], word: str)
         if (
             isinstance(node, ast.Constant)
             and isinstance(node.value, str)
-            and (filled := _find_format_argument(module, node, word)) is not None
+            and (filled := find_filled(module, node, word)) is not None
         ):
             yield filled
-
-
-def _find_format_argument(module: Module, node: ast.Constant, word: str) -> ast.expr | None:
-    """What fills the field of this name that a text has: ``"{backend}".format(**options)``, ``"%(backend)s" % options``."""
-    around, text = module.parents.get(node), str(node.value)
-    if f"%({word})" in text:
-        return around if isinstance(around, ast.BinOp) else None
-    if f"{{{word}" not in text or not isinstance(around, ast.Attribute) or not around.attr.startswith("format"):
-        return None
-    call = module.parents.get(around)
-    tabled = isinstance(call, ast.Call) and (around.attr == "format_map" or any(part.arg is None for part in call.keywords))
-    return call if tabled and isinstance(call, ast.Call) else None
 
 
 def _is_foreign(tracer: Tracer, module: Module, node: ast.Attribute) -> bool:
@@ -119,6 +113,24 @@ def find_importers(tracer: Tracer, module: Module, name: str) -> Iterator[tuple[
             yield other, alias.asname or name
 
 
+def find_star_importers(tracer: Tracer, module: Module, name: str) -> Iterator[Module]:
+    """The files that take a module's name with all its others, and have no name of their own like it: ``from settings import *``."""
+    project = tracer.resolver.project
+    for file in project.files_with_star_imports if is_public(module, name) else ():
+        other = project.module(file)
+        if other is None or other is module or name in bindings(other, other.tree):
+            continue
+        if any(project.find(star.module, other) is module for star in bindings(other, other.tree).get("*", ())):
+            yield other
+
+
+def find_scope_tables(module: Module, home: ast.AST) -> Iterator[ast.expr]:
+    """The calls that give all names of a function as a table: ``locals()``."""
+    for call in (*index_calls(module).get("locals", ()), *index_calls(module).get("vars", ())):
+        if not call.args and isinstance(call.func, ast.Name) and scope_of(module, call) is home:
+            yield call
+
+
 def is_module_attribute(tracer: Tracer, other: Module, node: ast.Attribute, module: Module) -> bool:
     """Whether an attribute is a module's own: ``settings.BACKEND``."""
     found = tracer.resolver.resolve(other, node.value)
@@ -133,3 +145,10 @@ def is_class_inspected(tracer: Tracer, module: Module, made: ast.ClassDef) -> bo
             return True
     called = (part.func if isinstance(part, ast.Call) else part for part in made.decorator_list)
     return any(isinstance(one, Definition) for part in called for one in tracer.resolver.resolve(module, part))
+
+
+def is_introspected(tracer: Tracer, module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a file that hands a function around asks functions for their parameters: ``inspect.signature``."""
+    asks = _SIGNATURES.some(tracer.resolver.project.data(module.name))
+    used = find_names(module, function.name) if asks else ()
+    return any(is_value(module, node) for node in used if isinstance(node.ctx, ast.Load))

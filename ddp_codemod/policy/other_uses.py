@@ -14,11 +14,12 @@ from ddp_codemod.dataflow.def_use import find_reads
 from ddp_codemod.dataflow.file_readers import WHOLE_TEXT, find_launch_readers, list_parser_names
 from ddp_codemod.dataflow.fold import UNKNOWN, FoldResult, Known, fold, truth
 from ddp_codemod.dataflow.reads import Read
+from ddp_codemod.dataflow.references import find_entry_references, find_script_reference
 from ddp_codemod.dataflow.values import Value
 from ddp_codemod.discover.kinds import is_test
-from ddp_codemod.parse.document import Entry
+from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.parse.shell import Option, Script, Setting
+from ddp_codemod.parse.shell import Script
 from ddp_codemod.policy.findings import Context, Finding
 from ddp_codemod.sites.entities import External
 from ddp_codemod.sites.surface_calls import Use
@@ -61,7 +62,9 @@ class OtherUses:
         for finding in findings:
             for source in finding.possible:
                 self._alike.setdefault(id(source.node), []).append(source)
-            self._groups |= {id(finding.argument)} if finding.argument is not None else set()
+            parameters = finding.use.surface.parameters if isinstance(finding.use, Use) else ()
+            if not any(one.name == finding.parameter and one.role != "backend" for one in parameters):  # no address
+                self._groups |= {id(finding.argument)} if finding.argument is not None else set()
             if isinstance(finding.use, Use) and isinstance(finding.use.call, ast.Call):
                 self._groups |= {id(finding.use.call), *map(id, finding.use.spread)}
         self._shows = frozenset(name for idioms in context.rules.idioms for name in idioms.shows)
@@ -78,9 +81,12 @@ class OtherUses:
         """The first use of a source's value which another text would change; None where there is none."""
         if not isinstance(source.value, Known) or not isinstance(source.value.value, str):
             return None
-        if isinstance(source.module, Script) and (said := self._find_in_script(source.module, source.node)) is not None:
-            return said
-        if isinstance(source.node, Entry):
+        if isinstance(source.module, Script) and (said := find_script_reference(source.module, source.node)) is not None:
+            return OtherUse(source.module.name, said.line, said.text)
+        if isinstance(source.module, Document) and isinstance(source.node, Entry):
+            for one in find_entry_references(self.context.tracer, source.module, source.node):
+                if not one.key:
+                    return OtherUse(one.source.name, one.line, one.text)
             for script, start, line in find_launch_readers(self.context.tracer, source.module.name):
                 return OtherUse(script.name, script.source.position(start)[0], line)
         swap = Swap(source.value.value, text)
@@ -114,24 +120,6 @@ class OtherUses:
             return True
         return not found.closed
 
-    def _find_in_script(self, script: Script, node: object) -> OtherUse | None:
-        """The first place of a launch file at which a variable is more than the value of an option."""
-        text, name = script.source.text, ""
-        if isinstance(node, Setting):
-            name = node.name
-        elif isinstance(node, Option) and node.away:  # the variable that is assigned there
-            assigned = re.search(r"""(\w+)\s*=\s*["']?\Z""", text[script.source.line_span(node.start)[0] : node.start])
-            name = assigned.group(1) if assigned else ""
-        if not name:
-            return None
-        for found in re.finditer(rf"\$\{{?{name}\b[^\s\"'}}]*\}}?|%{name}%|\$env:{name}\b", text):
-            start, end = script.source.line_span(found.start())
-            before, behind = text[start : found.start()], text[found.end() : end]
-            alone = re.search(r"""(?:\A|[\s=])["']?\Z""", before) and re.match(r"""["']?(?:[\s;\\]|\Z)""", behind)
-            if not alone or re.search(r"""(?:\[\[?|\btest\b|\bcase\b)[^\n]*\Z""", before):
-                return OtherUse(script.name, script.source.position(found.start())[0], found.group())
-        return None
-
     def _is_handed_whole(self, read: Read) -> bool:
         """Whether code of the project takes the object that holds the value: its reads are found by the value's name."""
         around = read.module.parents.get(read.node)
@@ -158,23 +146,24 @@ class OtherUses:
             return False  # another program reads it
         if self._is_handed_whole(read):
             return True
-        if id(node) in self._groups or id(around) in self._groups:
+        made = node is not read.carrier and not read.inside  # a text with the name in it: as an address, it is another one then
+        if id(node) in self._groups or (id(around) in self._groups and not made):
             return True
         if isinstance(around, ast.keyword):
-            if id(around.value) in self._groups or around.arg in _SAYING:
+            if around.arg in _SAYING:
                 return True
             parameter, around = around.arg, module.parents.get(around)
             if not isinstance(around, ast.Call):
                 return False
             shown = parameter not in self._to_code and self._is_only_shown(module, around)
-            return id(around) in self._groups or shown or self._is_for_group(module, around, node, parameter)
+            return (id(around) in self._groups and not made) or shown or self._is_for_group(module, around, node, parameter, made)
         if read.ends:
             return False
         if isinstance(around, ast.Call):
             last = last_name(around.func)
             if last in _LOOKING or self._is_only_shown(module, around) or (_is_file_text(read) and last in self._parses):
                 return True
-            return self._is_for_group(module, around, node, None)
+            return self._is_for_group(module, around, node, None, made)
         if isinstance(around, ast.Attribute):
             return self._has_same_affixes(module, around, swap)
         if isinstance(around, ast.Expr) or (isinstance(around, (ast.If, ast.IfExp, ast.While, ast.Assert)) and not read.inside):
@@ -202,13 +191,13 @@ class OtherUses:
             return False
         return bool(getattr(swap.old, attribute.attr)(asked.value)) is bool(getattr(swap.new, attribute.attr)(asked.value))
 
-    def _is_for_group(self, module: Module, call: ast.Call, node: ast.expr, keyword: str | None) -> bool:
-        """Whether an argument is the backend of a group, or the address at which its processes meet."""
+    def _is_for_group(self, module: Module, call: ast.Call, node: ast.expr, keyword: str | None, made: bool) -> bool:
+        """Whether an argument is the backend of a group, or, unless a text was ``made`` of the name, where its processes meet."""
         use = self.context.tracer.finder.use(module, call)
         parameters = use.surface.parameters if use is not None else ()
         if use is not None and keyword is None and any(part.arg is None and part.value is node for part in call.keywords):
             return True
-        return use is not None and any(use.argument(one) is node for one in parameters)
+        return use is not None and any(use.argument(one) is node for one in parameters if one.role == "backend" or not made)
 
     def _is_only_shown(self, module: Module, call: ast.Call) -> bool:
         """Whether a call only shows what it is passed, or ends the program with it."""

@@ -152,13 +152,13 @@ class NameRoles(FileTexts):
         """The last names of the modules that may have what a file defines under a name: its own, and those that import the name."""
         if word not in self._carriers:
             importing = (other for other in self.mentioning(word) if word.encode() in self._find_imported_names(other))
-            self._carriers[word] = {_module_name(file).encode() for file in (*self._files_with_star_imports, *importing)}
+            self._carriers[word] = {_module_name(file).encode() for file in (*self.files_with_star_imports, *importing)}
         return {_module_name(name).encode(), *self._carriers[word]}
 
     def using(self, name: str, word: str) -> list[str]:
         """The files that may use what a file has under a name: itself, and those that import the name, the file, or all of some file."""
         wanted = {word.encode(), _module_name(name).encode()}
-        stars = {*self._files_with_star_imports}
+        stars = {*self.files_with_star_imports}
         return [
             other
             for other in self.mentioning(word)
@@ -166,7 +166,8 @@ class NameRoles(FileTexts):
         ]
 
     @cached_property
-    def _files_with_star_imports(self) -> list[str]:
+    def files_with_star_imports(self) -> list[str]:
+        """Names of the files that take all names of another: ``from settings import *``."""
         stars = TextMatcher(["import *", "import*", "import\t", "import  ", "import \\", "import\\"])
         return [name for name in self.names if stars.held(self.data(name)) and _STAR.search(self.data(name))]
 
