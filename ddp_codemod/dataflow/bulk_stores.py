@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from ddp_codemod.dataflow.attribute_tables import find_attribute_owner
+from ddp_codemod.dataflow.calls import index_calls
+from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.entities import Definition, Entity, Instance
 from ddp_codemod.sites.scopes import owner_scope, scope_of
@@ -38,6 +40,27 @@ def has_any(module: Module, base: Iterable[Entity]) -> bool:
     """Whether code beside an expression, or beside the classes that it is of, fills objects."""
     homes = [entity.module for entity in base if isinstance(entity, (Definition, Instance))]
     return any(map(_list_bulk_stores, (module, *homes)))
+
+
+def is_set_by_any_name(tracer: Tracer, module: Module, holder: ast.expr) -> bool:
+    """Whether code sets attributes of such an object under names that it is given: ``setattr(cfg, key, value)``."""
+    classes = _find_classes(tracer, module, holder)
+    for file in tracer.resolver.project.calling("setattr") if classes else ():
+        other = tracer.resolver.project.module(file)
+        if other is None:
+            continue
+        for call in index_calls(other).get("setattr", ()):
+            if len(call.args) == 3 and not isinstance(call.args[1], ast.Constant) and _match_setattr_loop(other, call) is None:
+                if classes & _find_classes(tracer, other, call.args[0]):
+                    return True
+    return False
+
+
+def _find_classes(tracer: Tracer, module: Module, holder: ast.expr) -> set[ast.AST]:
+    """The classes of the project that an expression can be an object of, with those that they derive from."""
+    found = tracer.resolver.resolve(module, holder)
+    made = [one for one in found if isinstance(one, (Instance, Definition)) and isinstance(one.node, ast.ClassDef)]
+    return {base for one in made for _, base in tracer.resolver.lineage(one.module, one.node)}  # type: ignore[arg-type]
 
 
 def find_class_of_self(module: Module, node: ast.AST) -> ast.ClassDef | None:

@@ -28,7 +28,7 @@ def trace_index(
     [] says that nothing comes there.
     """
     star = next((index for index, part in enumerate(arguments) if isinstance(part, ast.Starred)), len(arguments))
-    if star > position:
+    if star > position or star == len(arguments):
         return [*tracer.evaluate(module, arguments[position], way)] if position < len(arguments) else []
     if star != len(arguments) - 1 or depth > DEPTH:  # something is behind it, at a place that depends on its length
         return None

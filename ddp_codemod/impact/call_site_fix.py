@@ -104,13 +104,13 @@ def _mark_unsafe_if_replaced(context: Context, finding: Finding) -> Finding:
 def _place_edit(context: Context, uses: OtherUses, finding: Finding) -> Finding:
     if finding.untraced and (made := _translate_at_call(context, uses, finding)) is not None:
         return made
-    if finding.action is Action.KEEP and (can_be_user_supplied(context, finding) or is_overwritten(finding)):
+    if finding.action is Action.KEEP and (can_be_user_supplied(context, finding) or is_overwritten(context, finding)):
         return _translate_at_call(context, uses, finding) or finding
     if finding.action is not Action.EDIT or finding.applicability is not Applicability.SAFE:
         return finding  # of an unsafe edit nobody was promised that nothing else changes
     kept, moved, met = _split_changes(context, uses, finding)
     if not moved:
-        typed = is_user_supplied(finding)
+        typed = is_user_supplied(context, finding)
         added = [*add_warnings(context, make_translations(finding, _list_texts(finding.changes)))] if typed else []
         added = [replace(one, closed=False) for one in added]  # what is typed may be any other name
         return replace(finding, changes=(*_drop_translated_changes(finding.changes, added), *added))
@@ -173,7 +173,7 @@ def _translate_at_call(context: Context, uses: OtherUses, finding: Finding) -> F
     result = [*make_translations(finding, texts.items())]
     if not result or (len(result) > 1 and any(set(dict(one.pairs)) != set(texts) for one in result)):
         return None  # where the name is omitted, several mappings cannot give one
-    if is_user_supplied(finding) and not has_wrong_name_left(finding, texts, sure):
+    if is_user_supplied(context, finding) and not has_wrong_name_left(finding, texts, sure):
         result = [*add_warnings(context, result)]
     rule = finding.rule or next(fix.id for fix in context.rules.fixes.values() if fix.recipe == "replace-backend")
     changed = replace(finding, action=Action.EDIT, applicability=Applicability.SAFE, rule=rule, at=(), untraced=False)
@@ -195,7 +195,10 @@ def _is_composed(source: Value) -> bool:
 
 
 def _is_joined(node: object) -> bool:
-    return isinstance(node, _PUT_TOGETHER) or (isinstance(node, ast.Call) and list_text_pieces(node) is not None)
+    if not isinstance(node, ast.Call):
+        return isinstance(node, _PUT_TOGETHER)
+    joins = isinstance(node.func, ast.Attribute) and node.func.attr == "join" and isinstance(node.func.value, ast.Constant)
+    return joins or list_text_pieces(node) is not None
 
 
 def _explain_untraced(context: Context, translation: Translation) -> Reason:

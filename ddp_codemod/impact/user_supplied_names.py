@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.backends import assess
+from ddp_codemod.dataflow.bulk_stores import is_set_by_any_name
 from ddp_codemod.dataflow.calls import index_calls
 from ddp_codemod.dataflow.declared_options import list_flags
 from ddp_codemod.dataflow.fold import Known
@@ -18,6 +19,7 @@ from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Hop
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Change, Context, Finding, NewText, Translation
+from ddp_codemod.sites.entities import ModuleRef
 from ddp_codemod.sites.scopes import owner_scope, scope_of
 
 _TYPED = frozenset(
@@ -31,36 +33,49 @@ _TYPED = frozenset(
 )
 
 
-def is_user_supplied(finding: Finding) -> bool:
+def is_user_supplied(context: Context, finding: Finding) -> bool:
     """Whether what arrives can be what somebody typed."""
     typed = any(
         source.kind in _TYPED or source.way.kind in _TYPED or is_given_without_default(source) for source in finding.possible
     )
-    return typed or is_overwritten(finding)
+    return typed or is_overwritten(context, finding)
 
 
-def is_overwritten(finding: Finding) -> bool:
-    """Whether the argument is a name of a program that runs a text, which may give its names other values.
+def is_overwritten(context: Context, finding: Finding) -> bool:
+    """Whether the argument is one of the names of a file, or of an object, that code may give other values, and which of them is not said.
 
-    ``exec(open("configurator.py").read())`` reads overrides from the command line, as does ``globals().update(...)``.
+    ``exec(open("configurator.py").read())`` reads overrides from the command line, as does ``globals().update(...)``, and
+    ``globals()[key] = value`` sets whatever it is asked to, and so does ``setattr(cfg, key, value)`` of an object.
     """
     module, node = finding.use.module, finding.argument
-    if (
-        not isinstance(node, ast.Name)
-        or not isinstance(module, Module)
-        or owner_scope(module, scope_of(module, node), node.id) is not module.tree
-    ):
+    if not isinstance(module, Module):
         return False
+    if isinstance(node, ast.Attribute):
+        owners = context.tracer.resolver.resolve(module, node.value)
+        if any(isinstance(one, ModuleRef) and _has_names_overwritten(one.module) for one in owners):
+            return True
+        return is_set_by_any_name(context.tracer, module, node.value)
+    if not isinstance(node, ast.Name) or owner_scope(module, scope_of(module, node), node.id) is not module.tree:
+        return False
+    return _has_names_overwritten(module)
+
+
+def _has_names_overwritten(module: Module) -> bool:
     calls = (*index_calls(module).get("exec", ()), *index_calls(module).get("update", ()))
-    return any(_can_overwrite_names(module, call) for call in calls)
+    return any(_can_overwrite_names(module, call) for call in calls) or any(
+        isinstance(around := module.parents.get(call), ast.Subscript)
+        and isinstance(around.ctx, ast.Store)
+        and not isinstance(around.slice, ast.Constant)
+        for call in index_calls(module).get("globals", ())
+    )
 
 
 def _can_overwrite_names(module: Module, call: ast.Call) -> bool:
     """Whether a call may give names of the whole file other values, and which is not said."""
-    if scope_of(module, call) is not module.tree or not call.args or isinstance(call.args[0], (ast.Constant, ast.Dict)):
+    if not call.args or isinstance(call.args[0], (ast.Constant, ast.Dict)):
         return False
     if isinstance(call.func, ast.Name):
-        return call.func.id == "exec" and len(call.args) == 1
+        return call.func.id == "exec" and len(call.args) == 1 and scope_of(module, call) is module.tree
     held = call.func.value if isinstance(call.func, ast.Attribute) else None
     return isinstance(held, ast.Call) and last_name(held.func) == "globals"
 

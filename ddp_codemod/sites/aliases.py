@@ -1,4 +1,4 @@
-"""Other names under which a file knows something: ``from x import y as z`` and ``z = x.y``."""
+"""Other names under which a file knows something: ``from x import y as z``, ``z = x.y``, ``z = getattr(x, "y")``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterable
 
 from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.sites.dynamic_lookups import attribute_lookup
+from ddp_codemod.sites.scopes import assignment_pairs
 
 Table = dict[str, set[str]]
 
@@ -33,11 +35,21 @@ def _build_alias_tables(module: Module) -> tuple[Table, Table]:
         assigned: Table = {}
         for statement in module.nodes.get(ast.Assign, ()):
             assert isinstance(statement, ast.Assign)
-            if word := last_name(statement.value):
-                names = {target.id for target in statement.targets if isinstance(target, ast.Name)}
-                assigned.setdefault(word, set()).update(names)
+            for target, value in assignment_pairs(statement):
+                if isinstance(target, ast.Name):
+                    for word in _list_words(value):
+                        assigned.setdefault(word, set()).add(target.id)
         module.cache["aliases"] = imports, assigned
     return module.cache["aliases"]  # type: ignore[return-value]
+
+
+def _list_words(value: ast.expr) -> list[str]:
+    """The last names of what an expression stands for: ``x.y``, ``getattr(x, "y")``, ``x.y if new else x.z``."""
+    if isinstance(value, ast.IfExp):
+        return [*_list_words(value.body), *_list_words(value.orelse)]
+    looked_up = attribute_lookup(value) if isinstance(value, ast.Call) else None
+    word = looked_up[1] if looked_up is not None else last_name(value)
+    return [word] if word else []
 
 
 def _look_up_words(table: Table, words: Iterable[str]) -> set[str]:
