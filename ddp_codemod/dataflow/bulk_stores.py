@@ -50,7 +50,8 @@ def is_set_by_any_name(tracer: Tracer, module: Module, holder: ast.expr) -> bool
         if other is None:
             continue
         for call in index_calls(other).get("setattr", ()):
-            if len(call.args) == 3 and not isinstance(call.args[1], ast.Constant) and _match_setattr_loop(other, call) is None:
+            written = len(call.args) != 3 or isinstance(call.args[1], (ast.Constant, ast.JoinedStr, ast.BinOp))
+            if not written and _match_setattr_loop(other, call) is None:
                 if classes & _find_classes(tracer, other, call.args[0]):
                     return True
     return False

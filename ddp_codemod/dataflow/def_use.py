@@ -76,7 +76,9 @@ class _DefUseWalk(TableSteps):
             ]
         elif isinstance(leaf.node, (Option, Setting)):
             self._follow_word(leaf.node.name.rpartition(".")[2])
-            same = leaf.module.options if isinstance(leaf.module, Script) else ()
+            same: tuple[Option | Setting, ...] = ()
+            if isinstance(leaf.module, Script):
+                same = (*leaf.module.options, *leaf.module.settings)
             for option in (one for one in same if one.start == leaf.node.start):  # which one variable gives
                 self._follow_word(option.name.rpartition(".")[2])
         elif isinstance(leaf.module, Module) and isinstance(leaf.node, ast.expr):

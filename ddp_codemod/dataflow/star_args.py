@@ -21,11 +21,11 @@ DEPTH = 5  # functions that hand their arguments on to each other
 
 
 def trace_index(
-    tracer: Tracer, module: Module, arguments: Sequence[ast.expr], position: int, way: Trace, depth: int = 0
+    tracer: Tracer, module: Module, arguments: Sequence[ast.expr], position: int, way: Trace, name: str = "", depth: int = 0
 ) -> list[Value] | None:
     """The leaves of what comes at a position where an unpacked argument is at or before it; None where that is not known.
 
-    [] says that nothing comes there.
+    [] says that nothing comes there, or that it comes under its ``name``.
     """
     star = next((index for index, part in enumerate(arguments) if isinstance(part, ast.Starred)), len(arguments))
     if star > position or star == len(arguments):
@@ -35,23 +35,25 @@ def trace_index(
     unpacked = arguments[star].value  # type: ignore[attr-defined]
     if (made := translations.find_part_translation(unpacked)) is not None:
         inner = ast.copy_location(ast.Starred(made.given), unpacked)
-        before = trace_index(tracer, module, [*arguments[:star], inner], position, way, depth + 1) or []
+        before = trace_index(tracer, module, [*arguments[:star], inner], position, way, name, depth + 1) or []
         return translations.trace_translated_values(tracer, module, unpacked, made, before, way)
     function = _find_star_function(module, unpacked)
     if function is None:
         return _trace_literal_sequence(tracer, module, unpacked, position - star, way)
     taken = len([*function.args.posonlyargs, *function.args.args]) - (1 if is_bound_method(module, function) else 0)
     found: list[Value] = []
+    omitted = 0
     calls = callers_of(tracer, module, function)
     for given in calls:
         reason = Reason.of("hop-argument", Meaning.ARGUMENT, name=f"*{function.args.vararg.arg}", function=function.name)  # type: ignore[union-attr]
         step = way.hop(given.module.place(given.call), reason, OriginKind.ARGUMENT)
         inside = max(taken - given.skip, 0) + position - star
-        leaves = trace_index(tracer, given.module, given.positional, inside, replace(step, frame=None), depth + 1)
+        leaves = trace_index(tracer, given.module, given.positional, inside, replace(step, frame=None), name, depth + 1)
         if leaves is None:
             return None
+        omitted += not leaves and not any(keyword.arg == name for keyword in given.keywords)
         found += leaves
-    return found if calls else None
+    return found if calls and not (found and omitted) else None  # some calls leave it to its default
 
 
 def _find_star_function(module: Module, node: ast.expr) -> ast.FunctionDef | ast.AsyncFunctionDef | None:

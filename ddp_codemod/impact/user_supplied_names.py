@@ -54,7 +54,8 @@ def is_overwritten(context: Context, finding: Finding) -> bool:
         owners = context.tracer.resolver.resolve(module, node.value)
         if any(isinstance(one, ModuleRef) and _has_names_overwritten(one.module) for one in owners):
             return True
-        return is_set_by_any_name(context.tracer, module, node.value)
+        known = finding.possible and all(isinstance(source.value, Known) for source in finding.possible)
+        return bool(known) and is_set_by_any_name(context.tracer, module, node.value)
     if not isinstance(node, ast.Name) or owner_scope(module, scope_of(module, node), node.id) is not module.tree:
         return False
     return _has_names_overwritten(module)

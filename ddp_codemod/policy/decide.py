@@ -56,8 +56,8 @@ def collect_sources(context: Context, use: Use, parameter: Parameter) -> tuple[a
     found: list[Value] = []
     for mapping in use.spread:
         if any(isinstance(part, ast.Starred) and part.value is mapping for part in call.args):
-            position = parameter.position
-            sources = trace_index(context.tracer, module, call.args, position + use.skip, Trace()) if position is not None else []
+            index = -1 if parameter.position is None else parameter.position + use.skip
+            sources = trace_index(context.tracer, module, call.args, index, Trace(), parameter.name) if index >= 0 else []
         else:
             sources = look_up(context.tracer, module, mapping, ast.Constant(parameter.name), Trace(), whole=True)
         if sources is None:

@@ -81,8 +81,10 @@ class OtherUses:
         """The first use of a source's value which another text would change; None where there is none."""
         if not isinstance(source.value, Known) or not isinstance(source.value.value, str):
             return None
-        if isinstance(source.module, Script) and (said := find_script_reference(source.module, source.node)) is not None:
-            return OtherUse(source.module.name, said.line, said.text)
+        if isinstance(source.module, Script):
+            said = find_script_reference(self.context.tracer, source.module, source.node)
+            if said is not None:
+                return OtherUse(source.module.name, said.line, said.text)
         if isinstance(source.module, Document) and isinstance(source.node, Entry):
             for one in find_entry_references(self.context.tracer, source.module, source.node):
                 if not one.key:
