@@ -44,7 +44,7 @@ def has_any(module: Module, base: Iterable[Entity]) -> bool:
 
 def is_set_by_any_name(tracer: Tracer, module: Module, holder: ast.expr) -> bool:
     """Whether code sets attributes of such an object under names that it is given: ``setattr(cfg, key, value)``."""
-    classes = _find_classes(tracer, module, holder)
+    classes = find_classes(tracer, module, holder)
     for file in tracer.resolver.project.calling("setattr") if classes else ():
         other = tracer.resolver.project.module(file)
         if other is None:
@@ -52,12 +52,12 @@ def is_set_by_any_name(tracer: Tracer, module: Module, holder: ast.expr) -> bool
         for call in index_calls(other).get("setattr", ()):
             written = len(call.args) != 3 or isinstance(call.args[1], (ast.Constant, ast.JoinedStr, ast.BinOp))
             if not written and _match_setattr_loop(other, call) is None:
-                if classes & _find_classes(tracer, other, call.args[0]):
+                if classes & find_classes(tracer, other, call.args[0]):
                     return True
     return False
 
 
-def _find_classes(tracer: Tracer, module: Module, holder: ast.expr) -> set[ast.AST]:
+def find_classes(tracer: Tracer, module: Module, holder: ast.expr) -> set[ast.AST]:
     """The classes of the project that an expression can be an object of, with those that they derive from."""
     found = tracer.resolver.resolve(module, holder)
     made = [one for one in found if isinstance(one, (Instance, Definition)) and isinstance(one.node, ast.ClassDef)]

@@ -20,7 +20,7 @@ from ddp_codemod.dataflow.values import Frame
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.entities import Definition, Variable
 from ddp_codemod.sites.resolver import Resolver
-from ddp_codemod.sites.scopes import Binding, bindings, enclosing_scopes, global_bindings, owner_scope, scope_of
+from ddp_codemod.sites.scopes import Binding, bindings, bindings_from_inside, enclosing_scopes, owner_scope, scope_of
 
 FEW = 8
 BODIES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -130,7 +130,7 @@ class Facts:
             last = self.find_at_end(module, home, node.id)
             return [*self._find_at_call(module, home, scope, node.id, last), *last] if isinstance(home, ast.Module) else last
         made = bindings(module, home)[node.id]
-        if isinstance(home, ast.Module) and (elsewhere := global_bindings(module, node.id)):
+        if elsewhere := bindings_from_inside(module, home, node.id):
             return [*_drop_placeholder(made), *elsewhere]  # a function may have run
         if len(made) == 1 and _is_unconditional(module, made[0], home):
             return made
@@ -147,9 +147,8 @@ class Facts:
             module.cache[key] = made  # while its own conditions are being folded
             reached = self._make_flow(module, made, (home, name)).block(home.body)
             found = [*_select_parameters(made), *reached.found] if reached.open else reached.found
-            if isinstance(home, ast.Module):
-                elsewhere = global_bindings(module, name)
-                found = [*(_drop_placeholder(found) if elsewhere else found), *elsewhere]
+            if elsewhere := bindings_from_inside(module, home, name):
+                found = [*_drop_placeholder(found), *elsewhere]
             # a scope that never ends (a server's loop) still has its bindings
             module.cache[key] = found or made
         return module.cache[key]  # type: ignore[return-value]

@@ -10,6 +10,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from ddp_codemod.dataflow import callers, calls, config_keys, escape_analysis, star_args, translations
+from ddp_codemod.dataflow.additions import pick_item
 from ddp_codemod.dataflow.attribute_tables import look_up_attribute
 from ddp_codemod.dataflow.copies import find_copy_source
 from ddp_codemod.dataflow.fold import FoldResult, Known
@@ -258,7 +259,7 @@ def _make_unknown(tracer: Tracer, module: Module, node: ast.AST, way: Trace) -> 
 def _select_entries(tracer: Tracer, module: Module, node: ast.AST, wanted: FoldResult, way: Trace) -> list[ast.expr]:
     """The entries of a table that a key can pick; of a table of device types, those of the platform's devices."""
     if isinstance(node, (ast.Tuple, ast.List)) and isinstance(wanted, Known):
-        return _pick_item(node.elts, wanted.value)
+        return pick_item(tracer, module, node, wanted.value)
     folded = [(tracer.facts.fold(module, key), value) for key, value in list_entries(node)]
     if isinstance(wanted, Known):
         last = [value for key, value in folded if isinstance(key, Known) and key.value == wanted.value][-1:]
@@ -270,14 +271,6 @@ def _select_entries(tracer: Tracer, module: Module, node: ast.AST, wanted: FoldR
             return []  # the result there is not in the table, and the other entries are for other devices
         return [value for key, value in folded if isinstance(key, Known) and key.value in tracer.platform.device_types]
     return [value for _, value in folded]
-
-
-def _pick_item(elements: list[ast.expr], index: object) -> list[ast.expr]:
-    """The item at an index, counted from the end where it is negative; nothing where one that is unpacked moves it."""
-    if not isinstance(index, int) or not -len(elements) <= index < len(elements):
-        return []
-    counted = elements[: index + 1] if index >= 0 else elements[index:]
-    return [] if any(isinstance(part, ast.Starred) for part in counted) else [elements[index]]
 
 
 def _may_be_key(tracer: Tracer, module: Module, key: ast.expr, wanted: Known, way: Trace) -> bool:

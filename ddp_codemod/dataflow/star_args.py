@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from ddp_codemod.dataflow import translations
+from ddp_codemod.dataflow.additions import is_rearranged
 from ddp_codemod.dataflow.callers import callers_of
 from ddp_codemod.dataflow.calls import is_bound_method
 from ddp_codemod.dataflow.tracer import Tracer
@@ -70,6 +71,8 @@ def _trace_literal_sequence(tracer: Tracer, module: Module, node: ast.expr, inde
     found: list[Value] = []
     for leaf in tracer.evaluate(module, node, way):
         if not isinstance(leaf.node, (ast.Tuple, ast.List)) or any(isinstance(part, ast.Starred) for part in leaf.node.elts):
+            return None
+        if isinstance(leaf.node, ast.List) and is_rearranged(tracer, leaf.code[0], leaf.node):
             return None
         if index < len(leaf.node.elts):
             found += tracer.evaluate(leaf.code[0], leaf.node.elts[index], leaf.way)

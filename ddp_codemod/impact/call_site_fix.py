@@ -15,6 +15,7 @@ from ddp_codemod.dataflow.monkey_patches import find_monkey_patch
 from ddp_codemod.dataflow.translations import is_translated
 from ddp_codemod.dataflow.values import Value
 from ddp_codemod.discover.kinds import is_test
+from ddp_codemod.impact.unfollowed_writes import find_written_elsewhere
 from ddp_codemod.impact.user_supplied_names import (
     add_warnings,
     can_be_user_supplied,
@@ -65,10 +66,18 @@ def place_edits(context: Context, findings: Iterable[Finding], ids: Sequence[str
 def fix_for_unseen_callers(
     context: Context, findings: Sequence[Finding], left: Sequence[Unaccounted], rule: str
 ) -> list[Finding]:
-    """The findings, of which those that unseen callers decide take no name that the project writes where nothing is seen to read it."""
+    """The findings, of which those that unseen callers decide take no name that the project writes where nothing is seen to read it.
+
+    Nor do those that have their value under the word that such a name is written under.
+    """
     names, choice = context.rules.backends, context.platform.backend
     texts = {one.text: wanted for one in left if (wanted := assess(one.text, choice, names).wanted) is not None}
-    return [_translate_for_callers(context, one, texts, rule) if texts and is_chosen_by_caller(one) else one for one in findings]
+    result: list[Finding] = []
+    for one in findings:
+        written = texts if is_chosen_by_caller(one) else find_written_elsewhere(context, one, left)
+        some = {text: texts[text] for text in written if text in texts}
+        result.append(_translate_for_callers(context, one, some, rule) if some else one)
+    return result
 
 
 def is_chosen_by_caller(finding: Finding) -> bool:

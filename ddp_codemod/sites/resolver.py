@@ -9,7 +9,7 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.dynamic_lookups import attribute_lookup, deduplicate, imported_module_name
 from ddp_codemod.sites.entities import IMPORT, Definition, Entity, External, Instance, ModuleRef, Variable
 from ddp_codemod.sites.project import Project
-from ddp_codemod.sites.scopes import Binding, bindings, global_bindings, is_public, lasting_bindings, owner_scope, scope_of
+from ddp_codemod.sites.scopes import Binding, bindings, bindings_from_inside, is_public, lasting_bindings, owner_scope, scope_of
 
 DEPTH = 12  # aliases of aliases; cycles end here
 _NONE = 1_000_000  # more than there can be at a time
@@ -101,8 +101,7 @@ class Resolver:
             return []
         found: list[Entity] = []
         made = lasting_bindings(variable.module, variable.scope, variable.name)
-        if isinstance(variable.scope, ast.Module):
-            made = [*made, *global_bindings(variable.module, variable.name)]
+        made = [*made, *bindings_from_inside(variable.module, variable.scope, variable.name)]
         number, around = len(self._resolving), self._open if self._resolving else _NONE
         self._resolving[variable], self._open = number, _NONE
         try:

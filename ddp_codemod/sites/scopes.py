@@ -116,12 +116,15 @@ def lasting_bindings(module: Module, scope: ast.AST, name: str) -> list[Binding]
     return made
 
 
-def global_bindings(module: Module, name: str) -> list[Binding]:
-    """The bindings of a module's name that functions make which declare it ``global``."""
+def bindings_from_inside(module: Module, home: ast.AST, name: str) -> list[Binding]:
+    """The bindings of a scope's name that functions inside make: of a module's by ``global``, of a function's by ``nonlocal``."""
+    kind: type[ast.Global] | type[ast.Nonlocal] = ast.Global if isinstance(home, ast.Module) else ast.Nonlocal
     found: list[Binding] = []
-    for declared in module.nodes.get(ast.Global, ()):
-        if isinstance(declared, ast.Global) and name in declared.names:
-            found += [made for made in bindings(module, scope_of(module, declared)).get(name, ()) if made.kind != "parameter"]
+    for declared in module.nodes.get(kind, ()):
+        if isinstance(declared, kind) and name in declared.names:
+            scope = scope_of(module, declared)
+            if kind is ast.Global or owner_scope(module, scope, name) is home:
+                found += [made for made in bindings(module, scope).get(name, ()) if made.kind != "parameter"]
     return list(dict.fromkeys(found))
 
 

@@ -1,0 +1,129 @@
+"""Calls that would take another name than the one that is known, were it written in a way that nothing follows: ``globals()["backend"] = "nccl"``."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from ddp_codemod.dataflow.bulk_stores import find_classes
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.discover.kinds import is_test
+from ddp_codemod.model import Action, Unaccounted
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.policy.findings import Context, Finding
+from ddp_codemod.sites.surface_calls import Use
+
+
+def may_be_written_elsewhere(context: Context, finding: Finding, names: Sequence[str]) -> bool:
+    """Whether a line of the project has one of the names beside the word under which a call has its value."""
+    return any(_is_beside(context, word, names) for word in _list_words(finding))
+
+
+def _is_beside(context: Context, word: str, names: Sequence[str]) -> bool:
+    known: dict[str, bool] = context.tracer.memory.setdefault("words beside wrong names", {})
+    if word not in known:
+        project = context.tracer.resolver.project
+        near = re.compile(rb"\b%b\b.*\b(?:%b)\b" % (re.escape(word).encode(), "|".join(map(re.escape, names)).encode()))
+        known[word] = any(near.search(project.data(file)) for file in project.mentioning(word))
+    return known[word]
+
+
+def find_written_elsewhere(context: Context, finding: Finding, left: Iterable[Unaccounted]) -> Iterator[str]:
+    """The names that nothing is seen to read, and that are written by reflection under the word under which a call has its value."""
+    words = {*_list_words(finding)}
+    project = context.tracer.resolver.project
+    for one in left if words else ():
+        module = project.module(one.place.name) if one.place.name in project.names else None
+        for node in module.nodes.get(ast.Constant, ()) if module is not None else ():
+            if module is not None and isinstance(node, ast.expr) and module.place(node) == one.place:
+                holder, word = _find_reflected_write(module, node)
+                if holder is not None and word in words and _can_be_same(context, finding, module, holder):
+                    yield one.text
+
+
+def _can_be_same(context: Context, finding: Finding, module: Module, holder: ast.expr) -> bool:
+    """Whether the object that is written to can be the one that the call has its value from, as far as their classes say."""
+    argument, use = finding.argument, finding.use
+    if not isinstance(argument, ast.Attribute) or not isinstance(use.module, Module):
+        return True
+    ours, theirs = (find_classes(context.tracer, home, one) for home, one in ((use.module, argument.value), (module, holder)))
+    return not ours or not theirs or bool(ours & theirs)
+
+
+def _list_words(finding: Finding) -> Iterator[str]:
+    """The words under which a call that stays as it is has its value: of the argument, and of what gives it one."""
+    argument = finding.argument
+    if finding.action is not Action.KEEP or not isinstance(finding.use, Use) or is_test(finding.use.module.name):
+        return
+    known = all(isinstance(source.value, Known) for source in finding.possible)
+    if not isinstance(argument, ast.expr) or isinstance(argument, ast.Constant) or not finding.possible or not known:
+        return
+    if isinstance(argument, ast.Name):
+        yield argument.id
+    elif isinstance(argument, ast.Attribute):
+        yield argument.attr
+    elif isinstance(argument, ast.Subscript | ast.Call):
+        parts = [argument.slice] if isinstance(argument, ast.Subscript) else argument.args
+        yield from (part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str))
+    for source in finding.possible:
+        if isinstance(source.module, Module) and isinstance(source.node, ast.expr):
+            if (word := _find_written_word(source.module, source.node)) is not None:
+                yield word
+
+
+def _find_written_word(module: Module, node: ast.expr) -> str | None:
+    """The name, attribute or key that an expression is written under."""
+    around = module.parents.get(node)
+    if isinstance(around, ast.keyword):
+        return around.arg
+    if isinstance(around, ast.Dict) and node in around.values:
+        return _read_text(around.keys[around.values.index(node)])
+    if not isinstance(around, ast.Assign | ast.AnnAssign) or around.value is not node:
+        return None
+    target = around.targets[0] if isinstance(around, ast.Assign) else around.target
+    if isinstance(target, ast.Name):
+        return target.id
+    return target.attr if isinstance(target, ast.Attribute) else None
+
+
+def _find_reflected_write(module: Module, node: ast.expr) -> tuple[ast.expr | None, str | None]:
+    """What an expression is written into under a word, where that is by way of an object's dictionary, its class or ``setattr``."""
+    around = module.parents.get(node)
+    if isinstance(around, ast.Assign) and around.value is node:
+        target = around.targets[0]
+        if isinstance(target, ast.Subscript):
+            return _find_reflected(target.value), _read_text(target.slice)
+        if isinstance(target, ast.Attribute) and _is_reflection(target.value):
+            return target.value, target.attr
+        return None, None
+    word = _find_written_word(module, node)
+    call = module.parents.get(around) if around is not None else None
+    if isinstance(around, ast.Call) and last_name(around.func) in ("setattr", "__setattr__") and node in around.args[1:]:
+        return around.args[0], _read_text(around.args[around.args.index(node) - 1])
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "update":
+        return _find_reflected(call.func.value), word
+    if isinstance(call, ast.AugAssign) and isinstance(call.op, ast.BitOr):
+        return call.target, word  # ``os.environ |= {"BACKEND": "nccl"}``
+    return None, None
+
+
+def _find_reflected(table: ast.expr) -> ast.expr | None:
+    """What has the entries of a table as its attributes, or its names: ``vars(x)``, ``x.__dict__``, ``globals()``."""
+    if isinstance(table, ast.Attribute) and table.attr == "__dict__":
+        return table.value
+    if isinstance(table, ast.Call) and isinstance(table.func, ast.Name) and table.func.id in ("vars", "globals"):
+        return table.args[0] if table.args else table
+    return None
+
+
+def _is_reflection(node: ast.expr) -> bool:
+    """Whether an expression is the class of an object, or a module by its name: ``type(self)``, ``sys.modules["settings"]``."""
+    if isinstance(node, ast.Attribute):
+        return node.attr == "__class__"
+    called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "type"
+    return called or (isinstance(node, ast.Subscript) and last_name(node.value) == "modules")
+
+
+def _read_text(node: ast.expr | None) -> str | None:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
