@@ -28,6 +28,7 @@ _LOOKING = frozenset({"isinstance", "hasattr", "type", "callable", "id"})  # bui
 _SAYING = frozenset({"help", "metavar", "description", "desc", "epilog", "doc"})  # keywords of texts for a reader
 _OF_KEYS = (ast.Is, ast.IsNot, ast.In, ast.NotIn)  # ``args is None``, ``"lr" in args``
 _DEF, _ANY = re.compile(rb"\bdef[ \t]+\Z"), re.compile(rb"")  # around a name that a function is passed
+_ADDRESS = "://"  # in a text that says where processes meet, and in no backend's name
 _IDLE = (ast.Pass, ast.Global, ast.Nonlocal)
 
 
@@ -58,13 +59,16 @@ class OtherUses:
     def __init__(self, context: Context, findings: Iterable[Finding]) -> None:
         self.context = context
         self._groups: set[int] = set()  # the arguments that give groups their backends, and the calls themselves
+        self._addresses: set[int] = set()  # of these the arguments that say where the processes meet
         self._alike: dict[int, list[Value]] = {}
         for finding in findings:
             for source in finding.possible:
                 self._alike.setdefault(id(source.node), []).append(source)
             parameters = finding.use.surface.parameters if isinstance(finding.use, Use) else ()
-            if not any(one.name == finding.parameter and one.role != "backend" for one in parameters):  # no address
-                self._groups |= {id(finding.argument)} if finding.argument is not None else set()
+            if finding.argument is not None:
+                self._groups.add(id(finding.argument))
+                if any(one.name == finding.parameter and one.role != "backend" for one in parameters):
+                    self._addresses.add(id(finding.argument))
             if isinstance(finding.use, Use) and isinstance(finding.use.call, ast.Call):
                 self._groups |= {id(finding.use.call), *map(id, finding.use.spread)}
         self._shows = frozenset(name for idioms in context.rules.idioms for name in idioms.shows)
@@ -148,8 +152,12 @@ class OtherUses:
             return False  # another program reads it
         if self._is_handed_whole(read):
             return True
-        made = node is not read.carrier and not read.inside  # a text with the name in it: as an address, it is another one then
-        if id(node) in self._groups or (id(around) in self._groups and not made):
+        # a text with the name in it: as an address, it is another one then
+        made = node is not read.carrier and not read.inside and _ADDRESS not in swap.old
+        met = self._addresses if made else ()
+        if id(node) in self._groups and id(node) not in met:
+            return True
+        if id(around) in self._groups and not made and (_ADDRESS in swap.old or id(around) not in self._addresses):
             return True
         if isinstance(around, ast.keyword):
             if around.arg in _SAYING:
