@@ -67,6 +67,12 @@ def _trace_parameter(tracer: Tracer, module: Module, function: ast.AST, node: as
                 OriginKind.ARGUMENT,
             )
             return [*tracer.evaluate(bound_module, bound, step.inside(outer))]
+        for spread_module, spread, outer in frame.spread:
+            reason = Reason.of("hop-argument", Meaning.ARGUMENT, name=node.arg, function=function.name)
+            step = way.hop(spread_module.place(spread), reason, OriginKind.ARGUMENT)
+            there = mappings.look_up(tracer, spread_module, spread, ast.Constant(node.arg), step.inside(outer))
+            if there:
+                return there
         if default is not None:
             step = way.hop(
                 module.place(node), Reason.of("hop-default", name=node.arg, function=function.name), OriginKind.PARAMETER_DEFAULT
@@ -183,6 +189,7 @@ def frame(tracer: Tracer, module: Module, call: ast.Call, entity: Definition, wa
             bound[argument.arg] = (module, value, around)
     if not isinstance(scope_of(entity.module, function), FUNCTIONS):
         outside = None  # it sees no names of the functions around
-    same = (function, outside, tuple((name, value, outer) for name, (_, value, outer) in bound.items()))
-    made: Frame = tracer.memory.setdefault("frames", {}).setdefault(same, Frame(function, bound, outside, callers))
+    spread = tuple((module, part.value, around) for part in call.keywords if part.arg is None)
+    same = (function, outside, tuple((name, value, outer) for name, (_, value, outer) in bound.items()), spread)
+    made: Frame = tracer.memory.setdefault("frames", {}).setdefault(same, Frame(function, bound, outside, spread, callers))
     return made

@@ -33,6 +33,7 @@ class Frame(Struct, frozen=True, eq=False):
     function: ast.AST
     bound: dict[str, tuple[Module, ast.expr, Frame | None]]
     around: Frame | None = None
+    spread: tuple[tuple[Module, ast.expr, Frame | None], ...] = ()  # the mappings that the call unpacks
     callers: tuple[ast.AST, ...] = ()  # the functions that it is called from, as far as they are kept apart
 
     def find(self, function: ast.AST) -> Frame | None:

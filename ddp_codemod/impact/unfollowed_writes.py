@@ -8,10 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ddp_codemod.dataflow.bulk_stores import find_classes
 from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.values import Value
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.model import Action, Unaccounted
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context, Finding
+from ddp_codemod.sites.entities import Definition
 from ddp_codemod.sites.surface_calls import Use
 
 
@@ -37,7 +39,7 @@ def find_written_elsewhere(context: Context, finding: Finding, left: Iterable[Un
         module = project.module(one.place.name) if one.place.name in project.names else None
         for node in module.nodes.get(ast.Constant, ()) if module is not None else ():
             if module is not None and isinstance(node, ast.expr) and module.place(node) == one.place:
-                holder, word = _find_reflected_write(module, node)
+                holder, word = _find_reflected_write(context, module, node)
                 if holder is not None and word in words and _can_be_same(context, finding, module, holder):
                     yield one.text
 
@@ -45,10 +47,19 @@ def find_written_elsewhere(context: Context, finding: Finding, left: Iterable[Un
 def _can_be_same(context: Context, finding: Finding, module: Module, holder: ast.expr) -> bool:
     """Whether the object that is written to can be the one that the call has its value from, as far as their classes say."""
     argument, use = finding.argument, finding.use
-    if not isinstance(argument, ast.Attribute) or not isinstance(use.module, Module):
-        return True
-    ours, theirs = (find_classes(context.tracer, home, one) for home, one in ((use.module, argument.value), (module, holder)))
-    return not ours or not theirs or bool(ours & theirs)
+    theirs = find_classes(context.tracer, module, holder)
+    if isinstance(argument, ast.Attribute) and isinstance(use.module, Module):
+        ours = find_classes(context.tracer, use.module, argument.value)
+    else:
+        ours = {around for one in finding.possible if (around := _find_class_around(one)) is not None}
+    return not theirs or bool(ours & theirs) or (not ours and not _is_class(context, module, holder))
+
+
+def _find_class_around(source: Value) -> ast.AST | None:
+    """The class in whose body, or in a method of which, a value starts."""
+    if not isinstance(source.module, Module) or not isinstance(source.node, ast.AST):
+        return None
+    return next((one for one in source.module.ancestors(source.node) if isinstance(one, ast.ClassDef)), None)
 
 
 def _list_words(finding: Finding) -> Iterator[str]:
@@ -87,14 +98,14 @@ def _find_written_word(module: Module, node: ast.expr) -> str | None:
     return target.attr if isinstance(target, ast.Attribute) else None
 
 
-def _find_reflected_write(module: Module, node: ast.expr) -> tuple[ast.expr | None, str | None]:
+def _find_reflected_write(context: Context, module: Module, node: ast.expr) -> tuple[ast.expr | None, str | None]:
     """What an expression is written into under a word, where that is by way of an object's dictionary, its class or ``setattr``."""
     around = module.parents.get(node)
     if isinstance(around, ast.Assign) and around.value is node:
         target = around.targets[0]
         if isinstance(target, ast.Subscript):
             return _find_reflected(target.value), _read_text(target.slice)
-        if isinstance(target, ast.Attribute) and _is_reflection(target.value):
+        if isinstance(target, ast.Attribute) and (_is_reflection(target.value) or _is_class(context, module, target.value)):
             return target.value, target.attr
         return None, None
     word = _find_written_word(module, node)
@@ -115,6 +126,12 @@ def _find_reflected(table: ast.expr) -> ast.expr | None:
     if isinstance(table, ast.Call) and isinstance(table.func, ast.Name) and table.func.id in ("vars", "globals"):
         return table.args[0] if table.args else table
     return None
+
+
+def _is_class(context: Context, module: Module, node: ast.expr) -> bool:
+    """Whether an expression is a class of the project itself: what is set there holds for objects that have nothing of their own."""
+    found = context.tracer.resolver.resolve(module, node)
+    return any(isinstance(one, Definition) and isinstance(one.node, ast.ClassDef) for one in found)
 
 
 def _is_reflection(node: ast.expr) -> bool:
