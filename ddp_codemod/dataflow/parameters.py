@@ -190,6 +190,7 @@ def frame(tracer: Tracer, module: Module, call: ast.Call, entity: Definition, wa
     if not isinstance(scope_of(entity.module, function), FUNCTIONS):
         outside = None  # it sees no names of the functions around
     spread = tuple((module, part.value, around) for part in call.keywords if part.arg is None)
+    callers = callers if bound or spread or outside else ()  # else it is the same wherever it is called
     same = (function, outside, tuple((name, value, outer) for name, (_, value, outer) in bound.items()), spread)
     made: Frame = tracer.memory.setdefault("frames", {}).setdefault(same, Frame(function, bound, outside, spread, callers))
     return made
