@@ -19,6 +19,9 @@ def find_start_files(project: Project, programs: Set[str], starts: Iterable[str]
 
     Each is only named: what a user passes to it is theirs to know. Those nearest to the root come first.
     """
+    programs = {name for name in programs if name.isprintable()}  # others cannot be typed
+    if not programs:
+        return ()
     stems = {PurePosixPath(name).stem for name in programs}
     scripts = (
         script.name
