@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from ddp_codemod.parse.ipython import ENV, Piece, find_written_file, match_cell_magic
+from ddp_codemod.parse.ipython import ENV, Fragment, find_written_file, match_cell_magic
 
 _SHELLS = re.compile(r"(?:bash|sh|!)\Z")
 _SCRIPT = re.compile(r"%%script[ \t]+(?:\S*/)?(?:ba|z)?sh\b")
@@ -23,21 +23,21 @@ class Command(Struct, frozen=True):
     head: str = ""
 
 
-def commands(cell: str, pieces: Sequence[Piece]) -> Iterator[Command]:
-    """The commands of one cell, in order; ``pieces`` are those of its Python, none where it is no Python."""
+def commands(cell: str, fragments: Sequence[Fragment]) -> Iterator[Command]:
+    """The commands of one cell, in order; ``fragments`` are those of its Python, none where it is no Python."""
     magic = match_cell_magic(cell)
-    if magic is not None and not pieces:
+    if magic is not None and not fragments:
         wrote = find_written_file(cell)
         if _SHELLS.match(magic[1]) or _SCRIPT.search(cell, 0, magic.end()) or (wrote or "").endswith((".sh", ".bash")):
             yield from _select_launches(cell, Command(magic.end(), len(cell)))
-    for piece in pieces:
-        if piece.stand_in is None:
+    for fragment in fragments:
+        if fragment.stand_in is None:
             continue
-        line = cell[piece.start : piece.end]
+        line = cell[fragment.start : fragment.end]
         if begun := _LINE.match(line):
-            yield from _select_launches(cell, Command(piece.start + begun.end(), piece.end))
+            yield from _select_launches(cell, Command(fragment.start + begun.end(), fragment.end))
         elif (env := ENV.fullmatch(line)) and env[2].strip() and not re.search(r"[\s${\"']", env[2].strip()):
-            start = piece.start + env.start(2) + len(env[2]) - len(env[2].lstrip())
+            start = fragment.start + env.start(2) + len(env[2]) - len(env[2].lstrip())
             yield Command(start, start + len(env[2].strip()), f"export {env[1]}=")
 
 

@@ -1,4 +1,4 @@
-"""What IPython adds to Python: magics, shell lines and help; each cell becomes pieces that ``ast`` can read."""
+"""What IPython adds to Python: magics, shell lines and help; each cell becomes fragments that ``ast`` can read."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _TOKEN = re.compile(
 )
 
 
-class Piece(Struct, frozen=True):
+class Fragment(Struct, frozen=True):
     """A stretch of a cell: Python as it is, or something else that ``stand_in`` (Python too) stands for."""
 
     start: int
@@ -72,21 +72,23 @@ def program(cell: str, number: int) -> str | None:
     return None if magic and magic.group(1) in FOREIGN else ""
 
 
-def split_cell(cell: str, plain: bool = False) -> list[Piece]:
-    """A cell's pieces in order, from behind a cell magic on; in a ``plain`` one nothing is IPython's.
+def split_cell(cell: str, plain: bool = False) -> list[Fragment]:
+    """A cell's fragments in order, from behind a cell magic on; in a ``plain`` one nothing is IPython's.
 
     Raises SyntaxError or ValueError for a cell that is no Python.
     """
     magic = _CELL_MAGIC.match(cell)
     body = magic.end() if magic else 0
-    found = [Piece(body, len(cell))]
+    found = [Fragment(body, len(cell))]
     try:
         _check_syntax(cell[body:])  # most cells have no magics; and what looks like one may be a line of a string
     except SyntaxError:
         if plain:
             raise
-        found = list(_split_pieces(cell, body))
-        _check_syntax("".join(cell[piece.start : piece.end] if piece.stand_in is None else piece.stand_in for piece in found))
+        found = list(_split_fragments(cell, body))
+        _check_syntax(
+            "".join(cell[fragment.start : fragment.end] if fragment.stand_in is None else fragment.stand_in for fragment in found)
+        )
     return found
 
 
@@ -96,24 +98,24 @@ def _check_syntax(text: str) -> None:
         ast.parse(text)
 
 
-def _split_pieces(cell: str, at: int) -> Iterator[Piece]:
+def _split_fragments(cell: str, at: int) -> Iterator[Fragment]:
     indented = _MARGIN.match(cell, at)
     margin = re.compile("^" + indented.group(1), re.MULTILINE) if indented else None
     done = at
     for start, end, stand_in in _find_magics(cell, at):
         yield from _dedent_python(cell, done, start, margin)
-        yield Piece(start, end, stand_in)
+        yield Fragment(start, end, stand_in)
         done = end
     yield from _dedent_python(cell, done, len(cell), margin)
 
 
-def _dedent_python(cell: str, at: int, end: int, margin: re.Pattern[str] | None) -> Iterator[Piece]:
+def _dedent_python(cell: str, at: int, end: int, margin: re.Pattern[str] | None) -> Iterator[Fragment]:
     """A stretch of Python without the indentation of the cell's first line, which IPython takes off every line."""
     for space in margin.finditer(cell, at, end) if margin else ():
-        yield Piece(at, space.start())
-        yield Piece(space.start(), space.end(), "")
+        yield Fragment(at, space.start())
+        yield Fragment(space.start(), space.end(), "")
         at = space.end()
-    yield Piece(at, end)
+    yield Fragment(at, end)
 
 
 def _find_magics(cell: str, at: int) -> Iterator[tuple[int, int, str]]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from ddp_codemod.parse import shell_commands
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.shell import MANIFEST, Launch, Option, Program, Script, ScriptParts, Setting
-from ddp_codemod.parse.shell_words import Piece, Word, to_literal
+from ddp_codemod.parse.shell_words import Fragment, Word, to_literal
 
 # The keys whose values make up one command, in the order in which they are in it.
 COMMAND = ("program", "module", "entrypoint", "command", "run", "script", "args")
@@ -72,23 +72,23 @@ def _find_commands(document: Document) -> Iterator[list[Entry]]:
 def _split_words(document: Document, entries: Sequence[Entry]) -> Iterator[Word]:
     for index, entry in enumerate(entries):
         if entry.path[-1] == "module":  # as after ``-m``
-            yield (Piece("-m", entry.start, entry.start, entry.start, entry.start),)
+            yield (Fragment("-m", entry.start, entry.start, entry.start, entry.start),)
         at = entry.start
         if index and entry.path[-2:-1] == ("script",):
-            yield (Piece(";", at, at, at, at),)  # a list of commands
+            yield (Fragment(";", at, at, at, at),)  # a list of commands
         for token in _TOKEN.finditer(entry.value):
             text = token[0]
             if text == "\\\n":
                 continue
             if text in _BREAKS:
-                yield (Piece(";", at, at, at, at),)
+                yield (Fragment(";", at, at, at, at),)
                 continue
             start = document.source.text.find(text, at, entry.end)
             start, end = (at, entry.end) if start < 0 else (start, start + len(text))
             at = end if start >= 0 else at
             bare = text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
             parts = [part for part in _VARIABLE.split(bare) if part]
-            yield tuple(Piece(None if part.startswith("$") else part, start, end, start, end) for part in parts)
+            yield tuple(Fragment(None if part.startswith("$") else part, start, end, start, end) for part in parts)
 
 
 def _find_settings(document: Document) -> Iterator[Setting]:

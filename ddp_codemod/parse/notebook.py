@@ -54,7 +54,7 @@ class NotebookSource(Source, frozen=True, dict=True):
         return [self] if len(self.programs) == len(names) == 1 else [self._make_view(name) for name in names]
 
     def commands(self) -> list[NotebookSource]:
-        """A text for each piece of it that a shell reads: all else is blank, so that offsets are the same."""
+        """A text for each fragment of it that a shell reads: all else is blank, so that offsets are the same."""
         found = []
         for name, start, end in self.programs:
             if name.startswith(SHELL):

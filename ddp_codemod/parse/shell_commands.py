@@ -82,10 +82,10 @@ def _classify_command(words: list[Word]) -> Command:
 def _find_known_tail(word: Word) -> str:
     """What is known of a word's end: ``train.py`` of ``$HERE/train.py``."""
     text = ""
-    for piece in reversed(word):
-        if piece.text is None:
+    for fragment in reversed(word):
+        if fragment.text is None:
             return text.lstrip("/")
-        text = piece.text + text
+        text = fragment.text + text
     return text
 
 

@@ -146,9 +146,9 @@ class _ShellReader:
     def _read_defaults(self, node: Node, words: list[Word], inside: tuple[Branch, ...]) -> None:
         """What ``: ${BACKEND:=nccl}`` assigns."""
         if words and get_known_text(words[0]) == _NOTHING:
-            for piece in (piece for word in words[1:] for piece in word if piece.name and piece.default):
-                self.variables.add(Assignment(piece.name, self.tree.span(node)[0], piece.default, inside=inside))
-                self._add_setting(piece.name, piece.default, "variable")
+            for fragment in (fragment for word in words[1:] for fragment in word if fragment.name and fragment.default):
+                self.variables.add(Assignment(fragment.name, self.tree.span(node)[0], fragment.default, inside=inside))
+                self._add_setting(fragment.name, fragment.default, "variable")
 
     def _add_setting(self, name: str, word: Word, kind: str) -> None:
         if len(word) == 1 and word[0].default:

@@ -21,7 +21,7 @@ _DEFAULTS = frozenset({":-", "-", ":=", "="})
 IN_BRACES = "}"
 
 
-class Piece(Struct, frozen=True):
+class Fragment(Struct, frozen=True):
     """A stretch of a word: literal text, or a variable, or (no text, no name) something that only a shell can tell."""
 
     text: str | None
@@ -31,13 +31,13 @@ class Piece(Struct, frozen=True):
     outer_end: int
     quote: str = ""  # the quotes that it is in; IN_BRACES for the default in ``${x:-default}``
     name: str = ""
-    default: tuple[Piece, ...] = ()
+    default: tuple[Fragment, ...] = ()
     escaped: bool = False  # literal text with backslashes in it, which nothing here takes off
     found: str = ""  # the command that the shell is asked to find: ``$(which fairseq-train)``
     many: bool = False  # the variable may give several words: ``$x``, ``"${x[@]}"``
 
 
-Word = tuple[Piece, ...]
+Word = tuple[Fragment, ...]
 
 
 class Literal(Struct, frozen=True):
@@ -69,60 +69,60 @@ def strip_quotes(found: Literal) -> Literal:
 
 def get_known_text(word: Word) -> str | None:
     """The text of a word of which all is known."""
-    texts = [piece.text for piece in word]
+    texts = [fragment.text for fragment in word]
     return "".join(text for text in texts if text is not None) if None not in texts else None
 
 
 def get_literal_head(word: Word) -> str:
     """The literal text that a word begins with."""
     found = ""
-    for piece in word:
-        if piece.text is None:
+    for fragment in word:
+        if fragment.text is None:
             break
-        found += piece.text
+        found += fragment.text
     return found
 
 
 def drop_characters(word: Word, count: int) -> Word:
     """A word without its first characters, which are literal."""
-    for number, piece in enumerate(word):
-        length = len(piece.text or "")
+    for number, fragment in enumerate(word):
+        length = len(fragment.text or "")
         if not count:
             return word[number:]
-        if count < length and piece.text is not None:
-            start = piece.start + count
-            cut = replace(piece, text=piece.text[count:], start=start, outer_start=start, outer_end=piece.end)
+        if count < length and fragment.text is not None:
+            start = fragment.start + count
+            cut = replace(fragment, text=fragment.text[count:], start=start, outer_start=start, outer_end=fragment.end)
             return (cut, *word[number + 1 :])
         count -= length
     return ()
 
 
 def read(tree: Tree, node: Node, quote: str = "", make: bool = False) -> Word:
-    """The pieces of a node that stands for a word; ``make``: ``$(x)`` is a variable of make's."""
+    """The fragments of a node that stands for a word; ``make``: ``$(x)`` is a variable of make's."""
     start, end = tree.span(node)
     text = tree.text[start:end]
     if node.type in ("word", "number", "command_name", "concatenation") and node.named_children:
-        return tuple(piece for child in node.children for piece in read(tree, child, quote, make))
+        return tuple(fragment for child in node.children for fragment in read(tree, child, quote, make))
     if node.type in ("word", "number", "variable_name"):
-        return (_make_piece(text, start, end, start, end, quote),)
+        return (_make_fragment(text, start, end, start, end, quote),)
     if node.type == "raw_string":
-        return (Piece(text[1:-1], start + 1, end - 1, start, end, "'"),)
+        return (Fragment(text[1:-1], start + 1, end - 1, start, end, "'"),)
     if node.type == "string":
         return tuple(_read_string(tree, node, make))
     if node.type in ("simple_expansion", "expansion"):
         return (_read_variable(tree, node, quote),)
     if make and node.type == "command_substitution" and _NAME.fullmatch(text[2:-1]):
-        return (Piece(None, start, end, start, end, quote, name=text[2:-1], many=True),)
+        return (Fragment(None, start, end, start, end, quote, name=text[2:-1], many=True),)
     found = _FOUND.fullmatch(text)
-    return (Piece(None, start, end, start, end, quote, found=found[1] if found else ""),)
+    return (Fragment(None, start, end, start, end, quote, found=found[1] if found else ""),)
 
 
-def _make_piece(text: str, start: int, end: int, outer_start: int, outer_end: int, quote: str) -> Piece:
+def _make_fragment(text: str, start: int, end: int, outer_start: int, outer_end: int, quote: str) -> Fragment:
     escaped = "\\" in text
-    return Piece(None if escaped else text, start, end, outer_start, outer_end, quote, escaped=escaped)
+    return Fragment(None if escaped else text, start, end, outer_start, outer_end, quote, escaped=escaped)
 
 
-def _read_string(tree: Tree, node: Node, make: bool) -> Iterator[Piece]:
+def _read_string(tree: Tree, node: Node, make: bool) -> Iterator[Fragment]:
     """What is between double quotes: the text around its expansions, and these."""
     start, end = tree.span(node)
     inner = [child for child in node.named_children if child.type != "string_content"]
@@ -132,49 +132,49 @@ def _read_string(tree: Tree, node: Node, make: bool) -> Iterator[Piece]:
         # of two expansions, the grammar gives the second the blanks between them
         child_start += len(tree.text[child_start:child_end]) - len(tree.text[child_start:child_end].lstrip())
         if child_start > at:
-            yield _make_piece(tree.text[at:child_start], at, child_start, at, child_start, '"')
+            yield _make_fragment(tree.text[at:child_start], at, child_start, at, child_start, '"')
         yield from read(tree, child, '"', make)
         at = child_end
     if at < end - 1 or not inner:
         alone = not inner
-        yield _make_piece(tree.text[at : end - 1], at, end - 1, start if alone else at, end if alone else end - 1, '"')
+        yield _make_fragment(tree.text[at : end - 1], at, end - 1, start if alone else at, end if alone else end - 1, '"')
 
 
-def _read_variable(tree: Tree, node: Node, quote: str) -> Piece:
+def _read_variable(tree: Tree, node: Node, quote: str) -> Fragment:
     start, end = tree.span(node)
-    piece = Piece(None, start, end, start, end, quote, many=not quote)
+    fragment = Fragment(None, start, end, start, end, quote, many=not quote)
     named, signs = node.named_children, [child.type for child in node.children if not child.is_named]
     if not named or named[0].type not in ("variable_name", "subscript", "special_variable_name"):
-        return piece
+        return fragment
     text = tree.of(named[0])
     if named[0].type == "subscript":
         name, _, index = text.partition("[")
-        return replace(piece, name=name, many=True) if index in ("@]", "*]") and len(named) == 1 else piece
+        return replace(fragment, name=name, many=True) if index in ("@]", "*]") and len(named) == 1 else fragment
     operators = [sign for sign in signs if sign not in ("$", "${", "}")]
     if not operators and len(named) == 1:
-        return replace(piece, name=text)
+        return replace(fragment, name=text)
     if len(operators) == 1 and operators[0] in _DEFAULTS and len(named) == 2:
-        return replace(piece, name=text, default=read(tree, named[1], IN_BRACES))
-    return piece
+        return replace(fragment, name=text, default=read(tree, named[1], IN_BRACES))
+    return fragment
 
 
 def split_word(text: str, word: Word) -> list[Word]:
     """The words that an unquoted use of a variable with this value gives: cut at white space and continued lines."""
-    words: list[list[Piece]] = []
-    joined = False  # the last word ends where this piece begins
-    for piece in word:
-        if piece.text is None and not piece.escaped:
+    words: list[list[Fragment]] = []
+    joined = False  # the last word ends where this fragment begins
+    for fragment in word:
+        if fragment.text is None and not fragment.escaped:
             words = words if joined and words else [*words, []]
-            words[-1].append(replace(piece, many=True) if piece.name else piece)  # its words are cut with the others
+            words[-1].append(replace(fragment, many=True) if fragment.name else fragment)  # its words are cut with the others
             joined = True
             continue
-        raw, end = text[piece.start : piece.end], 0
+        raw, end = text[fragment.start : fragment.end], 0
         for token in _TOKEN.finditer(raw):
-            start, end = piece.start + token.start(), piece.start + token.end()
-            found = _make_piece(token[0], start, end, start, end, piece.quote)
+            start, end = fragment.start + token.start(), fragment.start + token.end()
+            found = _make_fragment(token[0], start, end, start, end, fragment.quote)
             if not (joined and token.start() == 0 and words):
                 words.append([])
             words[-1].append(found)
             joined = False
-        joined = bool(raw) and end == piece.end
+        joined = bool(raw) and end == fragment.end
     return [tuple(found) for found in words]

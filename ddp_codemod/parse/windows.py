@@ -12,7 +12,7 @@ from ddp_codemod.model import Source
 from ddp_codemod.parse import shell_commands
 from ddp_codemod.parse.shell import Launch, Option, Program, ScriptParts, Setting
 from ddp_codemod.parse.shell_variables import Assignment, Variables
-from ddp_codemod.parse.shell_words import Piece, Word, get_known_text, split_word, to_literal
+from ddp_codemod.parse.shell_words import Fragment, Word, get_known_text, split_word, to_literal
 
 # A line with those that continue it, a comment, and what is inside a word: quotes, variables, plain text.
 _LINES = {
@@ -23,7 +23,7 @@ _COMMENTS = {"batch": re.compile(r"(?i)[\s@]*(?:rem\b|::).*", re.DOTALL), "power
 _BLOCK_COMMENT = re.compile(r"<#.*?#>", re.DOTALL)
 _GAPS = {"batch": re.compile(r"(?:[\s@,]|\^(?=[\r\n]))+"), "powershell": re.compile(r"(?:[\s,]|`(?=[ \t]*[\r\n])|@(?=[({]))+")}
 _BREAKS = {"batch": re.compile(r"&&?|\|\|?|[()]"), "powershell": re.compile(r"&&|\|\|?|[;(){}]")}
-_PIECES = {
+_FRAGMENTS = {
     "batch": re.compile(r'"(?P<double>[^"\r\n]*)"?|%(?P<percent>[A-Za-z_]\w*)%|!(?P<mark>[A-Za-z_]\w*)!|(?P<other>%%?~?\w+)'),
     "powershell": re.compile(
         r"\"(?P<double>[^\"$`\r\n]*)\"|'(?P<single>[^'\r\n]*)'|\$\{?(?P<name>(?:env:|script:|global:)?\w+)\}?|(?P<other>\"[^\"\r\n]*\"?)",
@@ -85,38 +85,38 @@ class _WindowsReader:
         """A batch value, which runs to the end of its line: blanks at its end belong to it and mean nothing here."""
         text = self.text[start:end].rstrip()
         if re.search(r"[%!]", text):
-            return (Piece(None, start, start + len(text), start, start + len(text)),)
-        return (Piece(text, start, start + len(text), start, start + len(text)),) if text else ()
+            return (Fragment(None, start, start + len(text), start, start + len(text)),)
+        return (Fragment(text, start, start + len(text), start, start + len(text)),) if text else ()
 
     def _read_words(self, at: int, end: int) -> Iterator[Word]:
-        pieces: list[Piece] = []
+        fragments: list[Fragment] = []
         while at < end:
             if gap := _GAPS[self.kind].match(self.text, at, end):
-                yield from [tuple(pieces)] if pieces else []
-                pieces, at = [], gap.end()
+                yield from [tuple(fragments)] if fragments else []
+                fragments, at = [], gap.end()
             elif stop := _BREAKS[self.kind].match(self.text, at, end):
-                yield from [tuple(pieces)] if pieces else []
-                yield (Piece(";", stop.start(), stop.end(), stop.start(), stop.end()),)
-                pieces, at = [], stop.end()
+                yield from [tuple(fragments)] if fragments else []
+                yield (Fragment(";", stop.start(), stop.end(), stop.start(), stop.end()),)
+                fragments, at = [], stop.end()
             else:
-                pieces.append(self._read_piece(at, end))
-                at = pieces[-1].outer_end
-        if pieces:
-            yield tuple(pieces)
+                fragments.append(self._read_fragment(at, end))
+                at = fragments[-1].outer_end
+        if fragments:
+            yield tuple(fragments)
 
-    def _read_piece(self, at: int, end: int) -> Piece:
-        found = _PIECES[self.kind].match(self.text, at, end)
+    def _read_fragment(self, at: int, end: int) -> Fragment:
+        found = _FRAGMENTS[self.kind].match(self.text, at, end)
         if found is None:
             plain = _PLAIN[self.kind].match(self.text, at, end)
             until = plain.end() if plain else at + 1
-            return Piece(self.text[at:until], at, until, at, until)
+            return Fragment(self.text[at:until], at, until, at, until)
         part = str(found.lastgroup)
         if part in ("double", "single"):
             quote = '"' if part == "double" else "'"
             text = found[part] if not re.search("[%!]", found[part]) or self.kind == "powershell" else None
-            return Piece(text, found.start(part), found.end(part), at, found.end(), quote)
+            return Fragment(text, found.start(part), found.end(part), at, found.end(), quote)
         name = found[part].lower() if part != "other" else ""
-        return Piece(None, at, found.end(), at, found.end(), name=name)
+        return Fragment(None, at, found.end(), at, found.end(), name=name)
 
     def parts(self) -> ScriptParts:
         """Work the commands out, now that every assignment is known."""

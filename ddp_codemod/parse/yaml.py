@@ -57,7 +57,7 @@ def _join_flow_lines(text: str) -> str:
 
     PyYAML takes a bracket that closes in the column of its key, and the grammar does not.
     """
-    pieces: list[str] = []
+    fragments: list[str] = []
     at = 0
     for opening in _OPENING.finditer(text):
         if opening.start(1) < at:
@@ -71,9 +71,9 @@ def _join_flow_lines(text: str) -> str:
         if depth:
             return text  # it does not end
         flow = _FLOW.sub(_blank_breaks, text[opening.start(1) : end])
-        pieces += [text[at : opening.start(1)], flow]
+        fragments += [text[at : opening.start(1)], flow]
         at = end
-    return "".join([*pieces, text[at:]])
+    return "".join([*fragments, text[at:]])
 
 
 def _blank_breaks(token: re.Match[str]) -> str:

@@ -104,11 +104,11 @@ class NameRoles(FileTexts):
             return True
         return any(data[max(start - 80, 0) : start].rstrip(_BLANK)[-1:] in _OPEN for start, _ in find_whole_words(data, key))
 
-    def may_call(self, word: str, others: WordMatcher, within: Collection[bytes] | None) -> list[str]:
+    def may_call(self, word: str, others: WordMatcher, scope: Collection[bytes] | None) -> list[str]:
         """Names of the files that may call what another one defines under a name, or hand it to one of the ``others``, which call it.
 
         Then the name is imported there (a star imports any name) or an attribute; and it is called, renamed or passed on.
-        ``within``: the attribute is one of a module of these names, or of what the file gives another name; None: of any object.
+        ``scope``: the attribute is one of a module of these names, or of what the file gives another name; None: of any object.
         """
         if word not in self._referring:
             found = ((name, self._find_owners(name, word.encode(), others)) for name in self.mentioning(word))
@@ -116,7 +116,7 @@ class NameRoles(FileTexts):
         return [
             name
             for name, owners in self._referring[word]
-            if within is None or None in owners or any(self._is_owner(name, owner, within) for owner in owners if owner)
+            if scope is None or None in owners or any(self._is_owner(name, owner, scope) for owner in owners if owner)
         ]
 
     def _find_owners(self, name: str, key: bytes, others: WordMatcher) -> set[bytes | None]:
@@ -133,8 +133,8 @@ class NameRoles(FileTexts):
                 found.add(owner[1] if owner else None)
         return found if calls else set()
 
-    def _is_owner(self, name: str, owner: bytes, within: Collection[bytes]) -> bool:
-        return owner in within or not self._resolve_alias(name, owner).isdisjoint(within)
+    def _is_owner(self, name: str, owner: bytes, scope: Collection[bytes]) -> bool:
+        return owner in scope or not self._resolve_alias(name, owner).isdisjoint(scope)
 
     def _resolve_alias(self, name: str, alias: bytes) -> set[bytes]:
         """The last names of what a file gives another name."""

@@ -180,8 +180,7 @@ RETIRED_WHOLE = {  # names of several words, and such as are retired only alone
 # where the engine follows values, keys of rule data, a statement that leaves its block, and a method of click
 NOT_YET = {
     "dataflow": {"way", "hops", "leaf", "leaves", "piece", "pieces", "within"},
-    "sites": {"within", "omitted"},
-    "parse": {"piece", "pieces"},
+    "sites": {"omitted"},
     "policy": {"way", "hops", "leaves", "omitted", "pieces"},
     "impact": {"way", "leaves", "omitted", "pieces"},
     "ledger": {"hops"},
