@@ -89,7 +89,7 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
     # "drop-argument"; "add-argument": the one that the pattern finds omitted is ``value``; "guard-statement": under ``condition``; "conditional-value": the argument, else ``otherwise``;
     # "at-least": never less than ``otherwise``; "launched-count": where the number is 0, what the variable ``value`` says, or
     # ``otherwise``; "either-module": the function of this module under the condition, else of the package itself; "to-device": ``x.cuda(a)`` becomes ``x.to(a if condition else otherwise)``;
-    # "argument-unless": the call under the condition, else its first argument; "receiver-unless": else what its method is of;
+    # "argument-unless": the call under the condition, else its first argument, or, where that is no name, a call of ``otherwise``; "receiver-unless": else what its method is of;
     # "or-in-group": a test holds under the condition too, where its branch only wraps a model, without the arguments ``drops`` unless
     # ``value`` holds; "idle-stream": the call, else ``otherwise``, where nothing else is done with what it makes; "idle-event": the same, with what is done with it; "conditional-call": the call, else ``otherwise``, in
     # which PACKAGE is how the file writes the package; "not-required": a demand that is taken out, or made

@@ -66,6 +66,13 @@ def rewrite_hit(context: Context, advice: Advice, hit: Hit, alone: bool = True) 
             return []
         either = make_conditional(hit.module, hit.node, f"{PACKAGE}{rewrite.condition}", rewrite.otherwise)
         return [Insertions(hit.module, hit.node, tuple(either), rewrite.package)]
+    if rewrite.recipe == "argument-unless" and rewrite.otherwise and isinstance(hit.node, ast.Call):
+        given = hit.node.args
+        if len(given) == 1 and not hit.node.keywords and not isinstance(given[0], (ast.Name, ast.Attribute, ast.Starred)):
+            # what gives its argument back takes the place of the function, so that the argument is written once
+            other = rewrite.otherwise.replace("PACKAGE", PACKAGE)
+            either = make_conditional(hit.module, hit.node.func, f"{PACKAGE}{rewrite.condition}", other)
+            return [Insertions(hit.module, hit.node.func, tuple(either), rewrite.package)]
     replacements = _make_replacements(hit, rewrite)
     return [Insertions(hit.module, hit.node, tuple(replacements), rewrite.package)] if replacements else []
 
@@ -77,7 +84,8 @@ def _add_argument(hit: Hit, argument: str, package: str) -> list[Change]:
     if not given:
         return []
     end = max(module.place(one).end for one in given)
-    return [Insertions(module, call, ((end, end, f", {argument}"),), package)]
+    assert isinstance(call, ast.Call)
+    return [Insertions(module, call.func, ((end, end, f", {argument}"),), package)]
 
 
 def _train_apart(context: Context, module: Module) -> bool:
@@ -111,8 +119,13 @@ def _make_replacements(hit: Hit, rewrite: Rewrite) -> list[Replacement]:
     if not isinstance(node, ast.Call):
         return []
     if rewrite.recipe == "argument-unless":
-        if len(node.args) != 1 or not isinstance(node.args[0], (ast.Name, ast.Attribute)):
+        if len(node.args) != 1 or isinstance(node.args[0], ast.Starred):
             return []
+        if not isinstance(
+            node.args[0], (ast.Name, ast.Attribute)
+        ):  # what gives its argument back takes the place of the function
+            other = rewrite.otherwise.replace("PACKAGE", PACKAGE)
+            return make_conditional(module, node.func, condition, other) if other and not node.keywords else []
         return make_conditional(module, node, condition, module.text(node.args[0]))
     if rewrite.recipe == "receiver-unless":
         of = node.func.value if isinstance(node.func, ast.Attribute) else None

@@ -233,3 +233,16 @@ def test_how_an_edit_is_written(tmp_path: Path, line: str, wanted: str | None) -
     assert after == f"{head}{wanted}\n"
     again = look(tmp_path, "cpu", {"train.py": after})
     assert (again.edits, left(again)) == ((), [])
+
+
+@pytest.mark.parametrize(
+    ("call", "rule"),
+    [
+        ("torch.nn.SyncBatchNorm.convert_sync_batchnorm(torch.nn.Linear(1, 1).cuda())", "device-batchnorm"),
+        ("FSDP(torch.nn.Linear(1, 1).cuda())", "device-fsdp"),
+    ],
+)
+def test_a_call_and_what_is_moved_in_its_argument_are_both_edited(tmp_path: Path, call: str, rule: str) -> None:
+    text = "from torch.distributed.fsdp import FullyShardedDataParallel as FSDP\n" + GROUP + f"model = {call}\n"
+    rules = [edit.rule for edit in look(tmp_path, "cpu", {"train.py": text}).edits]
+    assert {rule, "device-method"} <= {*rules}
