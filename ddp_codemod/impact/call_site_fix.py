@@ -206,8 +206,11 @@ def _is_composed(source: Value) -> bool:
 def _is_joined(node: object) -> bool:
     if not isinstance(node, ast.Call):
         return isinstance(node, _PUT_TOGETHER)
-    joins = isinstance(node.func, ast.Attribute) and node.func.attr == "join" and isinstance(node.func.value, ast.Constant)
-    return joins or list_text_pieces(node) is not None
+    by = node.func.value if isinstance(node.func, ast.Attribute) and node.func.attr == "join" else None
+    several = isinstance(by, ast.Constant) and any(
+        sign in str(by.value) for sign in ",:"
+    )  # ``",".join(...)``: of several devices
+    return several or list_text_pieces(node) is not None
 
 
 def _explain_untraced(context: Context, translation: Translation) -> Reason:
