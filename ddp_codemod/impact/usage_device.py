@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from ddp_codemod.catalog.advisory import Pattern
+from ddp_codemod.dataflow.annotations import is_type_of_something
 from ddp_codemod.dataflow.joined_texts import find_literal_prefix
 from ddp_codemod.impact.device_comparisons import find_compared_value, find_device_sources, is_from_text, is_library_guard
 from ddp_codemod.parse.python import Module, last_name
@@ -20,7 +21,10 @@ SENTENCE = 4  # words of a text that names no device, but speaks of it
 
 
 def find_names_below(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.expr]:
-    """The names that are read and stand for something below ``pattern.below``, each whole: ``torch.cuda.amp.autocast``."""
+    """The names that are read and stand for something below ``pattern.below``, each whole: ``torch.cuda.amp.autocast``.
+
+    Not those that are types of something alone: an annotation uses no device.
+    """
     assert pattern.below is not None
     word = pattern.below.rpartition(".")[2]
     bound = _list_bound_names(module, pattern.below)
@@ -29,12 +33,13 @@ def find_names_below(context: Context, pattern: Pattern, module: Module) -> Iter
         if not isinstance(node, ast.Attribute) or (isinstance(above, ast.Attribute) and above.value is node):
             continue
         chain, root = _split_dotted_name(node)
-        if (word in chain or root in bound) and isinstance(node.ctx, ast.Load):
+        if (word in chain or root in bound) and isinstance(node.ctx, ast.Load) and not is_type_of_something(module, node):
             if any(_is_below(name, pattern.below) for name in context.tracer.resolver.names(module, node)):
                 yield node
     for name in module.nodes.get(ast.Name, ()) if bound else ():
         assert isinstance(name, ast.Name)
-        if name.id in bound and isinstance(name.ctx, ast.Load) and not isinstance(module.parents.get(name), ast.Attribute):
+        read = isinstance(name.ctx, ast.Load) and not isinstance(module.parents.get(name), ast.Attribute)
+        if name.id in bound and read and not is_type_of_something(module, name):
             if any(_is_below(one, pattern.below) for one in context.tracer.resolver.names(module, name)):
                 yield name
 

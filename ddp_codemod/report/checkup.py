@@ -52,7 +52,7 @@ def _format_platform(checkup: Checkup, lang: str, ink: Ink, command: str | None)
 
 def count_lacking(checkup: Checkup) -> int:
     """How much of what the named platform needs is not there."""
-    return sum(check.id.startswith(ABOUT_PLATFORM) and check.state == "problem" for check in checkup.checks)
+    return sum(check.state == "problem" for check in checkup.checks)
 
 
 def encode_checkup(checkup: Checkup, lang: str, command: str | None) -> bytes:

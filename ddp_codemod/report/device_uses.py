@@ -63,8 +63,8 @@ def format_device_uses(
     key = "summary-devices" if about is not None and about.new else "summary-no-device"
     text = view.say(key, parts=parts, platform=view.survey.platform, **names)
     if not ordered or not shown:
-        return view.folded(text.rstrip(":："), 0, 2)
-    lines = view.folded(text, 0, 2)
+        return view.folded(text, 0, 2)
+    lines = view.folded(view.say("devices-not-fixed", text=text), 0, 2)
     for rule, n in ordered[:shown]:
         title = title_of(view, rule)
         kind = f"{title} ({rule})" if title else rule

@@ -74,7 +74,7 @@ def _find_command_steps(view: View, outcome: Outcome, left: Left, short: bool) -
         stays = view.say("steps-stays") if outcome.made else ""
         if short:
             first, text = (
-                view.say("short-vendor", n=about.entries),
+                view.say("short-vendor", n=about.entries, vendor=about.vendor),
                 view.say("short-two-ways", old=about.old, new=about.new),
             )
         else:

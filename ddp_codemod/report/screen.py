@@ -188,6 +188,8 @@ def _format_next_steps(view: View, outcome: Outcome, left: Left) -> list[str]:
 def _format_start_commands(view: View, outcome: Outcome) -> list[str]:
     """The command that starts the program, where it is plain which one that is."""
     lines: list[str] = []
+    if any(is_device_rule(edit.rule) for edit in outcome.left):
+        return lines  # it would not run yet
     starts = view.survey.starts if outcome.made else ()
     variable = next(iter(launched(view, outcome.made) if not list_apart(view) else ()), None)
     for one in starts:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ddp_codemod.model import Action
 from ddp_codemod.report import text
+from ddp_codemod.report.device_kinds import is_device_rule
 from ddp_codemod.report.device_uses import format_device_uses
 from ddp_codemod.report.edit_sites import leading_edits, sites_of_edit
 from ddp_codemod.report.headline import format_headline, report_coverage, report_exclusions
@@ -92,9 +93,10 @@ def list_references(view: View, outcome: Outcome, left: Left) -> list[tuple[str,
 
 def find_next_command(view: View, outcome: Outcome) -> list[tuple[str, str]]:
     """The command that takes the changes back, or the one that makes them."""
-    if not outcome.made:
-        return []
     written = outcome.done == "written"
+    partial = not written and view.survey.devices is not None and any(is_device_rule(edit.rule) for edit in outcome.left)
+    if not outcome.made or partial:  # the steps that are left have the commands for the whole port
+        return []
     command = outcome.again("undo" if written else "apply")
     return [(view.say("next-undo" if written else "next-apply"), command)] if command else []
 

@@ -220,7 +220,8 @@ class Run:
 
     def _decide_use(self, use: Use) -> Iterator[Finding]:
         if use.surface.if_no_group:
-            if use.module in self._noted or self.groups.has_group_for(use.module):
+            made = self.groups.has_group_for(use.module) and may_have_group(self.context, self.groups, use)
+            if made or use.module in self._noted:
                 return
             self._noted.add(use.module)  # one note a file
         rules = self.options.rules

@@ -193,7 +193,7 @@ class Resolver:
     def _resolve_class_member(self, module: Module, node: ast.ClassDef, name: str, depth: int) -> list[Entity]:
         for owner_module, base in self.lineage(module, node):
             for binding in bindings(owner_module, base).get(name, ()):
-                if binding.kind == "function":
+                if binding.kind in ("function", "class"):
                     return [Definition(owner_module, binding.node)]  # type: ignore[arg-type]
                 if binding.kind == "value":
                     return [Variable(owner_module, base, name)]
