@@ -130,8 +130,8 @@ class Facts:
             last = self.find_at_end(module, home, node.id)
             return [*self._find_at_call(module, home, scope, node.id, last), *last] if isinstance(home, ast.Module) else last
         made = bindings(module, home)[node.id]
-        if elsewhere := bindings_from_inside(module, home, node.id):
-            return [*_drop_placeholder(made), *elsewhere]  # a function may have run
+        if bindings_from_inside(module, home, node.id):
+            return _add_inside_bindings(module, home, node.id, made)
         if len(made) == 1 and _is_unconditional(module, made[0], home):
             return made
         reached = self._make_flow(module, made, (home, node.id)).before(node)
@@ -147,8 +147,7 @@ class Facts:
             module.cache[key] = made  # while its own conditions are being folded
             reached = self._make_flow(module, made, (home, name)).block(home.body)
             found = [*_select_parameters(made), *reached.found] if reached.open else reached.found
-            if elsewhere := bindings_from_inside(module, home, name):
-                found = [*_drop_placeholder(found), *elsewhere]
+            found = _add_inside_bindings(module, home, name, found)
             # a scope that never ends (a server's loop) still has its bindings
             module.cache[key] = found or made
         return module.cache[key]  # type: ignore[return-value]
@@ -196,6 +195,7 @@ class Facts:
         for entity in self.resolver.resolve(module, node):
             if isinstance(entity, Variable) and isinstance(entity.scope, ast.Module):
                 made = bindings(entity.module, entity.scope).get(entity.name, [])
+                made = _add_inside_bindings(entity.module, entity.scope, entity.name, made)
                 return self._merge_bindings(entity.module, made, None)
         return UNKNOWN
 
@@ -290,9 +290,11 @@ def _is_unconditional(module: Module, binding: Binding, home: ast.AST) -> bool:
     return binding.kind == "parameter" or module.parents.get(binding.node) is home
 
 
-def _drop_placeholder(made: list[Binding]) -> list[Binding]:
-    """Without the None that a module gives a name which its functions set."""
-    return [binding for binding in made if not (isinstance(binding.value, ast.Constant) and binding.value.value is None)]
+def _add_inside_bindings(module: Module, home: ast.AST, name: str, made: list[Binding]) -> list[Binding]:
+    """The bindings of a name, and those that functions inside make, which may have run: then a None is only a placeholder."""
+    elsewhere = bindings_from_inside(module, home, name)
+    kept = [one for one in made if not (elsewhere and isinstance(one.value, ast.Constant) and one.value.value is None)]
+    return [*kept, *elsewhere]
 
 
 def _is_docstring(node: ast.stmt) -> bool:

@@ -124,3 +124,23 @@ def test_what_depends_on_itself_is_unknown(tmp_path: Path) -> None:
     facts, module = reads(tmp_path, "a = b\nb = a\ndef f():\n    return f()\na\nf()\n")
     for node in module.nodes[ast.Expr]:
         assert facts.truth(module, node.value) is None  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("other", "runs"),
+    [
+        ("size = -1\n\n\ndef init():\n    global size\n    size = measure()\n", True),
+        ("size = None\n\n\ndef init():\n    global size\n    size = measure()\n", True),
+        ("size = -1\n\n\ndef init():\n    global size\n    size = -2\n", True),
+        ("size = -1\n\n\ndef init():\n    size = measure()\n", False),  # a name of its own
+        ("size = -1\n", False),
+    ],
+)
+def test_a_name_of_another_file_that_its_functions_set(tmp_path: Path, other: str, runs: bool) -> None:
+    (tmp_path / "b.py").write_text(other, "utf-8")
+    (tmp_path / "a.py").write_text("import b\n\nb.init()\nif b.size > 1:\n    LOOK()\n", "utf-8")
+    resolver = Resolver(Project(tmp_path, [tmp_path / "a.py", tmp_path / "b.py"], ["torch"]))
+    module = resolver.project.module("a.py")
+    assert isinstance(module, Module)
+    call = next(node for node in module.nodes[ast.Call] if getattr(node.func, "id", "") == "LOOK")  # type: ignore[attr-defined]
+    assert (Facts(resolver, FACTS, {"nccl", "gloo"}).unreachable(module, call) is None) is runs
