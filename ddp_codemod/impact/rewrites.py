@@ -83,9 +83,13 @@ def _add_argument(hit: Hit, argument: str, package: str) -> list[Change]:
     given = [*call.args, *(keyword.value for keyword in call.keywords)] if isinstance(call, ast.Call) else []
     if not given:
         return []
-    end = max(module.place(one).end for one in given)
     assert isinstance(call, ast.Call)
-    return [Insertions(module, call.func, ((end, end, f", {argument}"),), package)]
+    end = max(module.place(one).end for one in given)
+    rest = module.source.text[end : module.place(call).end - 1].rstrip()
+    if "#" in rest:
+        return []
+    at, text = end + len(rest), f" {argument}" if rest.endswith(",") else f", {argument}"
+    return [Insertions(module, call.func, ((at, at, text),), package)]
 
 
 def _train_apart(context: Context, module: Module) -> bool:
