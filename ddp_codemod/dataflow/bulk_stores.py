@@ -43,7 +43,7 @@ def has_any(module: Module, base: Iterable[Entity]) -> bool:
 
 
 def is_set_by_any_name(tracer: Tracer, module: Module, holder: ast.expr) -> bool:
-    """Whether code sets attributes of such an object under names that it is given: ``setattr(cfg, key, value)``."""
+    """Whether code sets attributes of such an object under names that are not written out: ``setattr(cfg, key, value)``."""
     classes = find_classes(tracer, module, holder)
     for file in tracer.resolver.project.calling("setattr") if classes else ():
         other = tracer.resolver.project.module(file)

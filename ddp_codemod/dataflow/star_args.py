@@ -43,7 +43,7 @@ def trace_index(
         return _trace_literal_sequence(tracer, module, unpacked, position - star, way)
     taken = len([*function.args.posonlyargs, *function.args.args]) - (1 if is_bound_method(module, function) else 0)
     found: list[Value] = []
-    omitted = 0
+    missing = 0
     calls = callers_of(tracer, module, function)
     for given in calls:
         reason = Reason.of("hop-argument", Meaning.ARGUMENT, name=f"*{function.args.vararg.arg}", function=function.name)  # type: ignore[union-attr]
@@ -52,9 +52,9 @@ def trace_index(
         leaves = trace_index(tracer, given.module, given.positional, inside, replace(step, frame=None), name, depth + 1)
         if leaves is None:
             return None
-        omitted += not leaves and not any(keyword.arg == name for keyword in given.keywords)
+        missing += not leaves and not any(keyword.arg == name for keyword in given.keywords)
         found += leaves
-    return found if calls and not (found and omitted) else None  # some calls leave it to its default
+    return found if calls and not (found and missing) else None  # some calls leave it to its default
 
 
 def _find_star_function(module: Module, node: ast.expr) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
