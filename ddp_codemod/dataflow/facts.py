@@ -147,9 +147,8 @@ class Facts:
             module.cache[key] = made  # while its own conditions are being folded
             reached = self._make_flow(module, made, (home, name)).block(home.body)
             found = [*_select_parameters(made), *reached.found] if reached.open else reached.found
-            found = _add_inside_bindings(module, home, name, found)
             # a scope that never ends (a server's loop) still has its bindings
-            module.cache[key] = found or made
+            module.cache[key] = _add_inside_bindings(module, home, name, found) or made
         return module.cache[key]  # type: ignore[return-value]
 
     def _find_at_call(self, module: Module, home: ast.Module, scope: ast.AST, name: str, last: list[Binding]) -> list[Binding]:
@@ -291,7 +290,7 @@ def _is_unconditional(module: Module, binding: Binding, home: ast.AST) -> bool:
 
 
 def _add_inside_bindings(module: Module, home: ast.AST, name: str, made: list[Binding]) -> list[Binding]:
-    """The bindings of a name, and those that functions inside make, which may have run: then a None is only a placeholder."""
+    """The bindings of a name, and those by functions inside, which may have run: then a None is only a placeholder."""
     elsewhere = bindings_from_inside(module, home, name)
     kept = [one for one in made if not (elsewhere and isinstance(one.value, ast.Constant) and one.value.value is None)]
     return [*kept, *elsewhere]
