@@ -37,12 +37,18 @@ def find_affected_checks(
 
 
 def find_failing_assertions(context: Context, findings: Sequence[Finding]) -> Iterator[tuple[Module, ast.Compare, str, str]]:
-    """The comparisons of assertions that hold for the old name of a group's backend and fail for the new one: both names."""
+    """The comparisons of assertions that hold for the old name of a group that exists and fail for the new one: both names."""
     edits = _Edits(context, findings, ())
     for module, around, stake, asked in _find_consequences(context, edits, lambda _: True):
         compare = module.parents.get(asked)
         swap = edits.of(module, asked)
-        if isinstance(around, ast.Assert) and stake.breaks and isinstance(compare, ast.Compare) and swap is not None:
+        if (
+            isinstance(around, ast.Assert)
+            and stake.breaks
+            and isinstance(compare, ast.Compare)
+            and swap is not None
+            and swap.group
+        ):
             yield module, compare, swap.old, swap.new
 
 

@@ -94,7 +94,8 @@ def test_a_line_that_is_not_ported_says_why_and_what_to_do(project, run) -> None
     assert "To port it anyway, run apply on that file alone.\n" in said
     said = run("explain", "train.py:7", "--platform", "ascend").out
     assert said == (
-        "train.py:7 names cuda, and is not changed: no program that this project starts runs this line, or it needs no change for ascend.\n"
+        "train.py:7 names cuda, and is not changed: ddp-codemod found no program of the project that runs this line on ascend "
+        "and fails there. If one does, change the line by hand.\n"
     )
     assert run("explain", "infer.py:3", "--platform", "rocm").out.startswith("infer.py:3: nothing on this line")
 

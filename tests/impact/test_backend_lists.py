@@ -68,10 +68,19 @@ def test_a_check_that_fails_for_the_new_name_takes_it(tmp_path: Path, check: str
         ("ascend", "backend in dist.Backend.backend_list", '"nccl"'),
         ("ascend", 'backend in ["nccl", name]', '"nccl"'),
         ("cuda", 'backend == "nccl"', '"nccl"'),
+        ("cpu", 'backend == "nccl"', '"nccl"'),  # the code may need NCCL
     ],
 )
 def test_any_other_check_stays(tmp_path: Path, platform: str, check: str, group: str) -> None:
     assert rewritten(look(tmp_path, platform, check, group), tmp_path) == check
+
+
+def test_a_check_of_what_somebody_chose_stays(tmp_path: Path) -> None:
+    text = 'import torch.distributed as dist\n\n\ndef setup(backend="nccl"):\n    assert backend == "nccl"\n    dist.init_process_group(backend)\n'
+    (tmp_path / "train.py").write_text(text, "utf-8")
+    rules = load()
+    found = survey(Options((tmp_path,), rules.platforms["ascend"], rules))
+    assert not [edit for edit in found.edits if text.count("\n", 0, edit.start) == 4]
 
 
 def test_the_program_goes_past_the_check(tmp_path: Path) -> None:
