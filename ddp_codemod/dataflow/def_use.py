@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from ddp_codemod.dataflow.annotations import is_type_of_something
-from ddp_codemod.dataflow.calls import find_names, is_read
 from ddp_codemod.dataflow.def_use_arguments import SAME, Path, WalkStep
 from ddp_codemod.dataflow.def_use_tables import TableSteps
 from ddp_codemod.dataflow.evaluator import TEXT_CHANGES
@@ -17,6 +16,7 @@ from ddp_codemod.dataflow.holders import find_holders
 from ddp_codemod.dataflow.name_reads import (
     find_converters,
     find_importers,
+    find_reads_in_scope,
     find_reads_of_word,
     find_scope_tables,
     find_star_importers,
@@ -232,12 +232,9 @@ class _DefUseWalk(TableSteps):
             return
         self._names.add(asked)
         given = home is module.tree and name not in bindings(module, home)  # by a star import, or by a function: no scope has it
-        for node in find_names(module, name):
-            if is_read(module, node) and owner_scope(module, scope_of(module, node), name) in (
-                (home, None) if given else (home,)
-            ):
-                found += 1
-                self._enqueue(at, node, module, derived)
+        for node in find_reads_in_scope(module, name, None if given else home):
+            found += 1
+            self._enqueue(at, node, module, derived)
         if not isinstance(home, ast.Module):
             for table in find_scope_tables(module, home) if not derived else ():
                 self._enqueue(at, table, module, key=(name, *at.key))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ddp_codemod.dataflow.calls import find_names, index_calls, is_value
+from ddp_codemod.dataflow.calls import find_names, index_calls, is_read, is_value
 from ddp_codemod.dataflow.declared_options import find_declarations
 from ddp_codemod.dataflow.text_fields import find_filled
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.entities import Definition, External, ModuleRef
-from ddp_codemod.sites.scopes import bindings, is_public, scope_of
+from ddp_codemod.sites.scopes import bindings, is_public, owner_scope, scope_of
 from ddp_codemod.sites.word_search import WordMatcher
 
 _READERS = frozenset(
@@ -21,6 +21,18 @@ _SIGNATURES = WordMatcher(
     ["signature", "getfullargspec", "getargspec", "__defaults__", "__kwdefaults__"]
 )  # tell a function's defaults
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def find_reads_in_scope(module: Module, name: str, home: ast.AST | None) -> list[ast.Name]:
+    """Where a file reads the name of a scope; None: a name that no scope of the file has. Looked for once for all its scopes."""
+    key = ("reads", name)
+    if key not in module.cache:
+        table: dict[ast.AST | None, list[ast.Name]] = {}
+        for node in find_names(module, name):
+            if is_read(module, node):
+                table.setdefault(owner_scope(module, scope_of(module, node), name), []).append(node)
+        module.cache[key] = table
+    return module.cache[key].get(home, [])  # type: ignore[attr-defined, no-any-return]
 
 
 def find_reads_of_word(tracer: Tracer, word: str) -> list[tuple[Module, ast.AST]]:

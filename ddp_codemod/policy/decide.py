@@ -267,7 +267,7 @@ def _plan_changes(context: Context, parameter: Parameter, sources: list[Value]) 
 
 def _is_looped_with_wanted(sources: list[Value], source: Value, wanted: str) -> bool:
     """Whether a loop runs with a value, and with the wanted one besides: a user drops the value there."""
-    others = (other for other in sources if source.kind == other.kind == OriginKind.LOOP)
+    others = [other for other in sources if other.kind == OriginKind.LOOP] if source.kind == OriginKind.LOOP else []
     return any(isinstance(other.value, Known) and other.value.value == wanted for other in others)
 
 
