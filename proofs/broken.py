@@ -68,7 +68,6 @@ GUARDS = (
     Guard(7, "links in git's folder", "write/commit.py", "    if (leading := find_link_outside(folder)) is not None:\n", "    if (leading := None) is not None:\n"),
     Guard(7, "a .git that points elsewhere", "write/commit.py", "    if not _is_git_folder_of(folder, git):\n", "    if False:\n"),
     Guard(8, "keys of too many parts", "toml.py", "    if len(text) > MOST or is_too_much(text):\n", "    if len(text) > MOST:\n"),
-    Guard(8, "steps of looking a key up", "dataflow/mappings.py", "    if tracer.spent():", "    if False:"),
     Guard(10, "the label of a surface", "policy/decide.py", 'safe = fix.applicability == "safe" and surface.edit_applicability == "safe"\n', "safe = True\n"),
     Guard(11, "line ends in workflow commands", "report/github.py", '.replace("\\r", "%0D").replace("\\n", "%0A")', ""),
     Guard(11, "percent signs in workflow commands", "report/github.py", '.replace("%", "%25")', ""),

@@ -1,9 +1,9 @@
 """Answers the questions of a run: each is followed once, and those that wait for each other until their answers stay the same.
 
 Questions that wait for each other are a component (Tarjan's algorithm, as tabled logic programs use it). A question of an open component is
-answered with what is known so far; whoever asked it is followed again when more is known. "Given from outside", which holds where nothing is
-found, is said in a component only when it is known that nothing is. An answer is kept when its component is finished, so it does not depend
-on which question came first.
+answered with what is known so far; those that read it are followed again when more is known. What holds where nothing is found (a parameter
+without callers) is added to a component only when it is known that nothing is. An answer is kept when its component is finished, so it does
+not depend on which question came first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Key = tuple[Hashable, ...]
 MAX_QUERIES = 50_000  # that one question may lead to: some seconds
 MAX_ROUNDS = 40  # in which a question of a component is followed: only a value that grows with each turn takes more
 KEPT = 1_000  # answers from one outermost question to the next: more took memory, and saved no time
-_OTHERWISE = frozenset({OriginKind.UNKNOWN, OriginKind.PARAMETER})  # what is said of an expression for which nothing is found
+_OTHERWISE = frozenset({OriginKind.UNKNOWN, OriginKind.PARAMETER})  # what stands for an expression for which nothing is found
 
 
 class Query:
@@ -75,6 +75,11 @@ class Solver:
     def is_spent(self) -> bool:
         """Whether the outermost question has led to more than it may."""
         return self.followed > self._limit
+
+    @property
+    def deepest(self) -> Any:
+        """What the key of the innermost question goes by that is being answered, and of which that is known."""
+        return next((query.kept for query in reversed(self._asking) if query.kept is not None), None)
 
     def begin(self) -> None:
         """Begin with a question that nothing else waits for."""

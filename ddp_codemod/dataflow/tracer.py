@@ -129,11 +129,14 @@ class Tracer(ABC):
         endless = partial(self._end_growth, module, node, on)
         try:
             key = (id(node), *of, *way.question)
-            found: ValueSet | None = self.solver.ask(key, partial(follow, on), ValueSet(), (node, way.frame), endless).answer
+            found: ValueSet | None = self.solver.ask(
+                key, partial(follow, on), ValueSet(), (module, node, way.frame), endless
+            ).answer
         except RecursionError:
             if not is_outermost:
                 raise
-            found = ValueSet((self.give_up_at(module, node, on),))
+            last, at, _ = self.solver.deepest or (module, node, None)
+            found = ValueSet((self.give_up_at(last, at, on),))
         finally:
             if is_outermost:
                 self.solver.end()

@@ -97,7 +97,7 @@ def test_a_reason_is_told_of_its_own_places_only() -> None:
         "  kind (1): d/k0f0.py:1",
         "      auto creates no group for a single process",
         "  kind (1): d/k0f1.py:2",
-        "      no change needed: x",
+        "      x",
     ]
     assert condense_section(view(), section, KINDS).lines[1:] == ["  kind: d/k0f0.py:1, d/k0f1.py:2"]
 

@@ -47,7 +47,7 @@ def test_it_says_what_is_done_what_is_left_and_both_ways_on(tmp_path: Path, caps
     text = "\n".join(screen)
     assert "1 safe fix to make in 1 file" in text  # the backend; the import that makes it known is a part of that
     assert "Not finished: 9 unsafe fixes that move cuda to npu." in text
-    assert "Uses of cuda in this project's programs: 9 unsafe fixes; the device on ascend is npu:" in text
+    assert "Uses of cuda in this project's programs: 9 unsafe fixes; the device on ascend is npu. Not fixed:" in text
     assert "    2  moves to a CUDA device (device-method)" in screen
     at = screen.index("To finish:")
     assert screen[at + 1].startswith("  Move cuda to npu in one of two ways; both keep the changes made so far.")
@@ -65,7 +65,7 @@ def test_after_apply_it_says_what_is_fixed_and_lists_only_what_is_left(
     (tmp_path / "train.py").write_text(PROGRAM, "utf-8")
     main(["apply", str(tmp_path), "--platform", "ascend", "--unsafe"])
     text = capsys.readouterr().out
-    assert "Uses of cuda in this project's programs: 9 fixed, 1 note; the device on ascend is npu:\n" in text
+    assert "Uses of cuda in this project's programs: 9 fixed, 1 note; the device on ascend is npu. Not fixed:\n" in text
     assert "    1  CUDA-only packages in requirements (device-requirement)\n" in text
     assert "(device-method)" not in text
     assert "2 Python files read" not in text
@@ -118,7 +118,7 @@ def test_the_vendors_way_is_not_offered_to_who_took_it(tmp_path: Path, capsys: p
 
 def test_a_machine_without_an_accelerator_has_no_other_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "\n".join(first_screen(tmp_path, capsys, "--platform", "cpu"))
-    assert "Uses of a GPU in this project's programs: 7 unsafe fixes; cpu has none:" in text
+    assert "Uses of a GPU in this project's programs: 7 unsafe fixes; cpu has none. Not fixed:" in text
     assert "import the vendor's module" not in text
 
 

@@ -93,10 +93,10 @@ def test_what_matters_stands_above_what_can_wait(write, capsys: pytest.CaptureFi
         "Not finished",
         "36 safe fixes",
         "Needs review",
-        "Apply:",
         "To finish",
         "Not shown:",
     ]
+    assert not any(line.startswith("Apply:") for line in lines)  # half a port does not run: what is to finish has the commands
     at = [next(number for number, line in enumerate(lines) if line.startswith(head)) for head in order]
     assert at == sorted(at)
 
