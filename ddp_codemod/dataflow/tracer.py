@@ -45,7 +45,6 @@ class Tracer(ABC):
         self.commands = CommandFunctions(resolver.project, resolver, rules.idioms)
         self.solver = Solver()
         self._cut = set[str]()  # the files that ask for something which was not followed to its end
-        self._gave_up = False  # in the trace that is open
         self.reads_settings: bool | None = None  # worked out once: whether the project reads Python files as configuration
         self.memory: dict[str, Any] = {}  # what the modules beside this one work out once for a project
         self.tensors = {name for idioms in self.idioms for name in idioms.tensors}
@@ -118,30 +117,22 @@ class Tracer(ABC):
 
         None where the question does not apply to the expression.
         """
-        is_outermost = self.solver.is_idle
-        if is_outermost:
-            self._gave_up = False
-            self.solver.begin()
-        elif self.solver.is_spent:
-            self.solver.is_cut = True
+        is_outermost = self._begin()
+        if self.solver.is_spent:
             return ValueSet((self.give_up_at(module, node, way),))
         on = way.alone()
-        endless = partial(self._end_growth, module, node, on)
         try:
             key = (id(node), *of, *way.question)
-            found: ValueSet | None = self.solver.ask(
-                key, partial(follow, on), ValueSet(), (module, node, way.frame), endless
-            ).answer
+            found: ValueSet | None = self.solver.ask(key, partial(follow, on), ValueSet(), (module, node, way.frame)).answer
+            if is_outermost and self.solver.is_cut and not any(leaf.is_lost for leaf in found or ()):
+                found = ValueSet((*(found or ()), self.give_up_at(module, node, on)))
         except RecursionError:
             if not is_outermost:
                 raise
             last, at, _ = self.solver.deepest or (module, node, None)
             found = ValueSet((self.give_up_at(last, at, on),))
         finally:
-            if is_outermost:
-                self.solver.end()
-                if self._gave_up:
-                    self._cut.add(module.name)
+            self._end(module, is_outermost)
         if not found or on is way:
             return found
         return ValueSet(tuple(replace(leaf, way=way.followed_by(leaf.way)) for leaf in found))
@@ -150,29 +141,33 @@ class Tracer(ABC):
         """What is asked of a node wherever the question comes from; ``nothing`` while it waits for itself."""
         if key in module.cache:
             return module.cache[key]  # type: ignore[return-value]
-        is_outermost = self.solver.is_idle
-        if is_outermost:
-            self._gave_up = False
-            self.solver.begin()
+        is_outermost = self._begin()
         try:
             query = self.solver.ask((id(module), *key), follow, nothing)
         except RecursionError:
             if not is_outermost:
                 raise
-            self._gave_up = True
+            self.solver.is_cut = True
             return nothing
         finally:
-            if is_outermost:
-                self.solver.end()
-                if self._gave_up:
-                    self._cut.add(module.name)
+            self._end(module, is_outermost)
         if not query.waits and not self.solver.is_cut:
             module.cache[key] = query.answer
         return query.answer  # type: ignore[no-any-return]
 
-    def _end_growth(self, module: Module, node: ast.AST, way: Trace) -> ValueSet:
-        """What an expression is whose values grow with each turn: ``x = x + "a"``."""
-        return ValueSet((self.unknown(module, node, way, "why-itself", text=module.text(node)),))
+    def _begin(self) -> bool:
+        """Whether a question is one that nothing else waits for."""
+        is_outermost = self.solver.is_idle
+        if is_outermost:
+            self.solver.begin()
+        return is_outermost
+
+    def _end(self, module: Module, is_outermost: bool) -> None:
+        """Note the file whose question was not followed to its end."""
+        if is_outermost:
+            self.solver.end()
+            if self.solver.is_cut:
+                self._cut.add(module.name)
 
     def descend(self, module: Module, node: ast.expr, keys: Sequence[str], way: Trace) -> list[Value]:
         """The leaves of what is under a path of keys of a mapping; [] where the keys are not there."""
@@ -194,7 +189,7 @@ class Tracer(ABC):
 
     def give_up_at(self, module: Module, node: ast.AST, way: Trace) -> Value:
         """A leaf where the tracer gives up: the reason names the place, so that a user goes on from there."""
-        self._gave_up = True
+        self.solver.is_cut = True
         return self.unknown(module, node, way, "why-too-far", where=f"{module.name}:{module.line(node)}")
 
     def list_unfinished_files(self) -> Iterable[Skipped]:

@@ -86,11 +86,6 @@ class Trace(Struct, frozen=True):
         rest = self.others.difference(self.hops)
         return (*self.hops, *sorted(rest, key=_make_sort_key)) if rest else self.hops
 
-    def is_equivalent(self, other: Trace) -> bool:
-        """Whether the same lies further on."""
-        same = self.doubt is other.doubt and self.frame is other.frame and self.kind is other.kind and self.near is other.near
-        return same and self.doubted_at == other.doubted_at and self.certain is other.certain and self.handed == other.handed
-
     @property
     def question(self) -> tuple[Hashable, ...]:
         """What the answer further on depends on."""
@@ -150,10 +145,8 @@ class Value(Struct, frozen=True):
         return id(self.node), self.kind, *self.way.question
 
     def is_same(self, other: Value) -> bool:
-        """Whether two are one, by whatever steps their ways lead there."""
-        if self.node is not other.node or self.kind is not other.kind or self.outer is not other.outer:
-            return False
-        same = self.open is other.open and self.decided is other.decided and self.way.is_equivalent(other.way)
+        """Whether two of one ``key`` are one, by whatever steps their ways lead there."""
+        same = self.outer is other.outer and self.open is other.open and self.decided is other.decided
         return same and self.value == other.value and self.why == other.why
 
     def joined(self, other: Value) -> Value:

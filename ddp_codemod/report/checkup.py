@@ -13,7 +13,6 @@ from ddp_codemod.report.ink import Ink
 from ddp_codemod.report.table import count_cells
 
 VERSION = 2
-ABOUT_PLATFORM = "platform-"  # what the ids of checks of a named platform start with
 SCHEMA = Path(__file__).with_name("checkup.schema.json")
 _COLOURS = {"ok": "green", "warning": "yellow", "problem": "red"}
 _SECRET = re.compile(r"\b(?:hf|ghp|gho|sk|glpat|xox[bp])[_-][\w-]{8,}|\b[A-Fa-f0-9]{32,}\b")

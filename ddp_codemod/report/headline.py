@@ -76,13 +76,19 @@ def report_completion(view: View, outcome: Outcome) -> list[str]:
     return []
 
 
+def is_half_port(view: View, outcome: Outcome, left: Left) -> bool:
+    """Whether the code asks for a device which the machine lacks until the rest of the changes is made."""
+    about = view.survey.devices
+    return bool(left.device and about is not None and about.new and outcome.done in ("written", "shown"))
+
+
 def report_broken_state(view: View, outcome: Outcome, left: Left, short: bool = False) -> list[str]:
     """That the code asks for a device which the machine lacks until the rest is done, and the command that does all of it.
 
     ``short``: without the command, which is among the steps below.
     """
     about = view.survey.devices
-    if not left.device or about is None or not about.new or outcome.done not in ("written", "shown"):
+    if about is None or not is_half_port(view, outcome, left):
         return []
     words = {"old": about.old, "new": about.new, "platform": view.survey.platform}
     text = view.say("screen-half" if short else "summary-half", **words)

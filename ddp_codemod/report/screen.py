@@ -96,7 +96,7 @@ def format_closing(view: View, outcome: Outcome) -> list[str]:
     left = count_remaining(view, outcome)
     return [
         *format_headline(view, outcome, left),
-        *format_commands(view, find_next_command(view, outcome)),
+        *format_commands(view, find_next_command(view, outcome, left)),
         *list_next_steps(view, outcome, left, short=True),
     ]
 
@@ -180,16 +180,14 @@ def _has_unsure_edits(outcome: Outcome) -> bool:
 
 def _format_next_steps(view: View, outcome: Outcome, left: Left) -> list[str]:
     """The command that takes the changes back or makes them, and the steps that are left."""
-    first, todo = format_commands(view, find_next_command(view, outcome)), list_next_steps(view, outcome, left, short=True)
-    starts = _format_start_commands(view, outcome)
+    first, todo = format_commands(view, find_next_command(view, outcome, left)), list_next_steps(view, outcome, left, short=True)
+    starts = [] if left.device else _format_start_commands(view, outcome)  # without its device it does not run yet
     return [line for part in (first, todo, starts) if part for line in ("", *part)][1:]
 
 
 def _format_start_commands(view: View, outcome: Outcome) -> list[str]:
     """The command that starts the program, where it is plain which one that is."""
     lines: list[str] = []
-    if any(is_device_rule(edit.rule) for edit in outcome.left):
-        return lines  # it would not run yet
     starts = view.survey.starts if outcome.made else ()
     variable = next(iter(launched(view, outcome.made) if not list_apart(view) else ()), None)
     for one in starts:

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from ddp_codemod.model import Action
 from ddp_codemod.report import text
-from ddp_codemod.report.device_kinds import is_device_rule
 from ddp_codemod.report.device_uses import format_device_uses
 from ddp_codemod.report.edit_sites import leading_edits, sites_of_edit
-from ddp_codemod.report.headline import format_headline, report_coverage, report_exclusions
+from ddp_codemod.report.headline import format_headline, is_half_port, report_coverage, report_exclusions
 from ddp_codemod.report.next_steps import list_next_steps
 from ddp_codemod.report.outcome import Left, Outcome, count_remaining
 from ddp_codemod.report.sections import kept_section, list_sections
@@ -63,7 +62,7 @@ def format_commands(view: View, commands: Sequence[tuple[str, str]], most: int =
 def _format_next_steps(view: View, outcome: Outcome, left: Left) -> list[str]:
     """What to type: back or on, then the steps that are left, then where to read more."""
     first, further, todo = (
-        find_next_command(view, outcome),
+        find_next_command(view, outcome, left),
         list_references(view, outcome, left),
         list_next_steps(view, outcome, left),
     )
@@ -91,11 +90,10 @@ def list_references(view: View, outcome: Outcome, left: Left) -> list[tuple[str,
     return [one for one in found if one[1]]
 
 
-def find_next_command(view: View, outcome: Outcome) -> list[tuple[str, str]]:
+def find_next_command(view: View, outcome: Outcome, left: Left) -> list[tuple[str, str]]:
     """The command that takes the changes back, or the one that makes them."""
     written = outcome.done == "written"
-    partial = not written and view.survey.devices is not None and any(is_device_rule(edit.rule) for edit in outcome.left)
-    if not outcome.made or partial:  # the steps that are left have the commands for the whole port
+    if not outcome.made or (not written and is_half_port(view, outcome, left)):  # the steps below have the whole port's commands
         return []
     command = outcome.again("undo" if written else "apply")
     return [(view.say("next-undo" if written else "next-apply"), command)] if command else []

@@ -56,7 +56,7 @@ class Asker:
     def ask(self, number: int) -> ValueSet:
         if self.solver.is_idle:
             self.solver.begin()
-        found: ValueSet = self.solver.ask((number,), lambda: self.follow(number), ValueSet(), None, ValueSet).answer
+        found: ValueSet = self.solver.ask((number,), lambda: self.follow(number), ValueSet()).answer
         return found
 
     def follow(self, number: int) -> list[Value]:
@@ -111,24 +111,28 @@ def test_a_circle_of_all_with_all_is_followed_a_few_times_each(count: int) -> No
     assert asker.followed <= 6 * count
 
 
+END = ValueSet((Value(MODULE, ast.Name("end"), OriginKind.UNKNOWN),))
+
+
 def growing(solver: Solver, turns: list[int]) -> Callable[[], ValueSet]:
     def follow() -> ValueSet:
         turns.append(len(turns))
-        before = solver.ask((0,), follow, ValueSet(), None, lambda: END).answer
-        kept = [*before, Value(MODULE, ast.Name(f"n{len(turns)}"), OriginKind.LITERAL, Known(len(turns)))]
-        return ValueSet(tuple(kept))
+        before = solver.ask((0,), follow, ValueSet()).answer
+        return ValueSet((*before, Value(MODULE, ast.Name(f"n{len(turns)}"), OriginKind.LITERAL, Known(len(turns)))))
 
     return follow
 
 
-END = ValueSet((Value(MODULE, ast.Name("end"), OriginKind.UNKNOWN),))
-
-
-def test_what_grows_with_each_turn_ends() -> None:
+def test_what_grows_with_each_turn_ends_as_a_cut_and_is_not_kept() -> None:
     solver, turns = Solver(), list[int]()
     solver.begin()
-    assert solver.ask((0,), growing(solver, turns), ValueSet(), None, lambda: END).answer is END
-    assert len(turns) <= MAX_ROUNDS
+    solver.ask((0,), growing(solver, turns), ValueSet())
+    assert len(turns) == MAX_ROUNDS + 1
+    assert solver.is_cut
+    solver.end()
+    solver.begin()
+    assert not solver.is_cut
+    assert solver.ask((0,), lambda: END, ValueSet()).answer.values == END.values
 
 
 def test_what_breaks_off_is_forgotten() -> None:
@@ -136,11 +140,12 @@ def test_what_breaks_off_is_forgotten() -> None:
     solver.begin()
 
     def deep() -> ValueSet:
-        solver.ask((1,), lambda: 1 / 0, ValueSet(), None, ValueSet)
+        solver.ask((1,), lambda: 1 / 0, ValueSet())
         return ValueSet()
 
     with pytest.raises(ZeroDivisionError):
-        solver.ask((0,), deep, ValueSet(), None, ValueSet)
+        solver.ask((0,), deep, ValueSet())
     solver.end()
     assert solver.is_idle
-    assert solver.ask((1,), lambda: END, ValueSet(), None, ValueSet).answer is not None
+    solver.begin()
+    assert [solver.ask((number,), lambda: END, ValueSet()).answer.values for number in (0, 1)] == [END.values, END.values]
