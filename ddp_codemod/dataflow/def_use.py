@@ -154,7 +154,7 @@ class _DefUseWalk(TableSteps):
         elif isinstance(around, ast.BoolOp) or (isinstance(around, ast.IfExp) and around.test is not node):
             self._enqueue(at, around, derived=derived)
         elif isinstance(around, (ast.FormattedValue, ast.JoinedStr)) or (isinstance(around, ast.BinOp) and not at.key):
-            self._enqueue(at, around, derived=True)
+            self._enqueue(at, around, derived=True, key=())  # the text of an object says all that it holds
         elif isinstance(around, ast.BinOp):
             if not leaves_out(around, at.key[0]):
                 self._enqueue(at, around, derived=True, key=())

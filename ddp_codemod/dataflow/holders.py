@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ddp_codemod.dataflow.allocation_sites import AllocationKind, find_origins
 from ddp_codemod.dataflow.def_use_arguments import Path
 from ddp_codemod.dataflow.tracer import Tracer
-from ddp_codemod.dataflow.values import Trace
+from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.parse.python import Module
 
@@ -28,8 +28,16 @@ def find_holders(tracer: Tracer, module: Module, read: ast.expr) -> Iterator[tup
             if one.maker is not AllocationKind.OPTIONS or not one.path:  # an option is a text, with no entries
                 yield one.module, one.call, (*one.path, *path)
         for leaf in tracer.evaluate(module, at, Trace(kind=OriginKind.OBJECT)):
-            if isinstance(leaf.node, (ast.Dict, ast.Call)) and isinstance(leaf.module, Module) and leaf.kind == OriginKind.OBJECT:
+            if isinstance(leaf.node, (ast.Dict, ast.Call)) and isinstance(leaf.module, Module) and _is_table(tracer, leaf):
                 yield leaf.module, leaf.node, path
+
+
+def _is_table(tracer: Tracer, leaf: Value) -> bool:
+    """Whether a value is a table, or an object that has entries as attributes: ``SimpleNamespace(lr=1)``."""
+    if leaf.kind == OriginKind.OBJECT or not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.Call):
+        return leaf.kind == OriginKind.OBJECT
+    kinds = {name for idioms in tracer.idioms for name in idioms.attribute_mappings}
+    return not kinds.isdisjoint(tracer.resolver.names(leaf.module, leaf.node.func))
 
 
 def _split_lookup(node: ast.expr) -> tuple[ast.expr, object] | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-import sys
 from collections.abc import Iterable
 
 from msgspec import Struct
@@ -21,6 +20,7 @@ from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.parse.shell import Script
 from ddp_codemod.policy.findings import Context, Finding
+from ddp_codemod.policy.shown_texts import ShownTexts
 from ddp_codemod.sites.entities import External
 from ddp_codemod.sites.surface_calls import Use
 
@@ -71,15 +71,11 @@ class OtherUses:
                     self._addresses.add(id(finding.argument))
             if isinstance(finding.use, Use) and isinstance(finding.use.call, ast.Call):
                 self._groups |= {id(finding.use.call), *map(id, finding.use.spread)}
-        self._shows = frozenset(name for idioms in context.rules.idioms for name in idioms.shows)
+        self._shown = ShownTexts(context)
         self._to_code = frozenset(name for idioms in context.rules.idioms for name in idioms.shows_to_code)
         self._parses = list_parser_names(context.tracer)
-        self._blind = frozenset(
-            name for idioms in context.rules.idioms for name in (*idioms.blind, *idioms.file_packages, *idioms.option_packages)
-        )
         names = context.tracer.resolver.project.names
         self._folders = frozenset(part.removesuffix(".py") for name in names for part in name.split("/"))  # imported however
-        self._trackers = frozenset(name for idioms in context.rules.idioms for name in idioms.trackers)
 
     def of(self, source: Value, text: str) -> OtherUse | None:
         """The first use of a source's value which another text would change; None where there is none."""
@@ -137,7 +133,7 @@ class OtherUses:
             return False
         plain = isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id)
         outside = [one.name.partition(".")[0] for one in found if isinstance(one, External)]
-        known = self._blind | self._trackers | self._folders
+        known = self._shown.packages | self._folders
         return not plain and known.issuperset(outside)
 
     def _is_defined(self, name: str) -> bool:
@@ -165,17 +161,17 @@ class OtherUses:
             parameter, around = around.arg, module.parents.get(around)
             if not isinstance(around, ast.Call):
                 return False
-            shown = parameter not in self._to_code and self._is_only_shown(module, around)
+            shown = parameter not in self._to_code and self._shown.is_shown(module, around)
             return (id(around) in self._groups and not made) or shown or self._is_for_group(module, around, node, parameter, made)
         if read.ends:
             return False
         if isinstance(around, ast.Call):
             last = last_name(around.func)
-            if last in _LOOKING or self._is_only_shown(module, around) or (_is_file_text(read) and last in self._parses):
+            if last in _LOOKING or self._shown.is_shown(module, around) or (_is_file_text(read) and last in self._parses):
                 return True
             return self._is_for_group(module, around, node, None, made)
         if isinstance(around, ast.Attribute):
-            return self._has_same_affixes(module, around, swap)
+            return self._has_same_affixes(module, around, swap) or self._shown.is_result_shown(module, around)
         if isinstance(around, ast.Expr) or (isinstance(around, (ast.If, ast.IfExp, ast.While, ast.Assert)) and not read.inside):
             return True  # both texts are true, and a message is only shown
         if isinstance(around, ast.UnaryOp):
@@ -208,24 +204,6 @@ class OtherUses:
         if use is not None and keyword is None and any(part.arg is None and part.value is node for part in call.keywords):
             return True
         return use is not None and any(use.argument(one) is node for one in parameters if one.role == "backend" or not made)
-
-    def _is_only_shown(self, module: Module, call: ast.Call) -> bool:
-        """Whether a call only shows what it is passed, or ends the program with it."""
-        last = last_name(call.func)
-        names = self.context.tracer.resolver.names(module, call.func)
-        if names and not any(self._is_logging(name.split(".")[0]) for name in names):
-            return False
-        if last in self._shows or last.endswith(("Error", "Exception", "Warning")):
-            return True
-        if any(name.split(".")[0] in self._trackers for name in names):
-            return True
-        if last == "write" and isinstance(call.func, ast.Attribute):
-            return last_name(call.func.value) in ("stdout", "stderr", "tqdm")
-        return any(name in self._shows for name in names)
-
-    def _is_logging(self, package: str) -> bool:
-        """Whether functions of a package that are named as if they showed something do so, and nothing else."""
-        return package in self._trackers or package in sys.stdlib_module_names or package in self._blind
 
     def _is_same_choice(self, module: Module, compare: ast.Compare, asked: ast.expr, swap: Swap) -> bool:
         """Whether a comparison has the same outcome for both texts, or decides nothing but what is shown and what the group gets."""
@@ -287,7 +265,7 @@ class OtherUses:
                 return True
             return (
                 isinstance(call, ast.Call)
-                and self._is_only_shown(module, call)
+                and self._shown.is_shown(module, call)
                 and last_name(call.func) not in ("exit", "error", "fail")
             )
         if isinstance(statement, ast.Assign):
