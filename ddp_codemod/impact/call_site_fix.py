@@ -169,7 +169,7 @@ def _list_texts(changes: Iterable[Change]) -> list[tuple[str, str]]:
 
 def _translate_at_call(context: Context, uses: OtherUses, finding: Finding) -> Finding | None:
     """The finding with a change at the call, where not every start of the value is known; None where the call is not the project's own."""
-    if not _is_name_argument(finding):
+    if not _is_name_argument(finding) or not _is_backend_finding(finding):  # an address of the group that is changed too
         return None
     put_together = _is_joined(finding.argument) or any(map(_is_composed, finding.possible))
     if not isinstance(finding.use, Use) or put_together or not all(map(_SEVERAL.fullmatch, find_composite_names(context))):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
 from functools import partial
 
 from msgspec import Struct
@@ -12,6 +11,7 @@ from ddp_codemod.dataflow.callers import callers_of
 from ddp_codemod.dataflow.calls import Def, find_default
 from ddp_codemod.dataflow.demands import leaves
 from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.policy.executed_calls import APART, walk_calls
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.policy.launcher_condition import is_condition
 from ddp_codemod.policy.parser_classes import find_parser_classes
@@ -21,8 +21,6 @@ from ddp_codemod.sites.scopes import FUNCTIONS, scope_of
 from ddp_codemod.sites.surface_calls import Use
 
 DEPTH = 4  # functions outwards to callers, and inwards to what was called before
-_BRANCHES = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.IfExp, ast.BoolOp, ast.Match)
-_APART = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 class DominatingInit(Struct, frozen=True, eq=False):
@@ -44,6 +42,11 @@ def may_have_group(context: Context, groups: GroupCreators, use: Use) -> bool:
     if find_dominating_init(context, use) is not None or groups.creates_on_import(imported, use.surface):
         return True
     return not _is_reached_from_modules(context, use.module, use.call, DEPTH) and groups.has_group_for(use.module, use.surface)
+
+
+def is_first_maker(context: Context, use: Use) -> bool:
+    """Whether every way to a call is known, and nothing on any of them makes the group before."""
+    return _is_reached_from_modules(context, use.module, use.call, DEPTH) and find_dominating_init(context, use) is None
 
 
 def _is_reached_from_modules(context: Context, module: Module, node: ast.AST, depth: int) -> bool:
@@ -123,7 +126,7 @@ class _Search:
                 block = getattr(around, name, None)
                 if isinstance(block, list) and child in block:
                     for statement in reversed(block[: block.index(child)]):
-                        found = self._search_inside(module, statement, depth) if not isinstance(statement, _APART) else None
+                        found = self._search_inside(module, statement, depth) if not isinstance(statement, APART) else None
                         if found is not None and found.sure:
                             return found
                         unsure = unsure or found
@@ -139,7 +142,7 @@ class _Search:
         """A call inside a statement or function that makes the group, itself or in what it calls."""
         unsure: DominatingInit | None = None
         asks, taken = partial(self._is_group_absence_test, module), partial(self._is_always_taken, module)
-        for call, sure in _walk_calls(top, asks, taken):
+        for call, sure in walk_calls(top, asks, taken):
             found = self._match_maker(module, call, depth)
             if found is not None and found.sure and sure:
                 return found
@@ -159,7 +162,7 @@ class _Search:
 
     def _search_block(self, module: Module, block: list[ast.stmt], depth: int) -> DominatingInit | None:
         """The first that surely makes the group in a block."""
-        found = (self._search_inside(module, statement, depth) for statement in block if not isinstance(statement, _APART))
+        found = (self._search_inside(module, statement, depth) for statement in block if not isinstance(statement, APART))
         return next((maker for maker in found if maker is not None and maker.sure), None)
 
     def _match_maker(self, module: Module, call: ast.Call, depth: int) -> DominatingInit | None:
@@ -259,27 +262,3 @@ class _Search:
             if isinstance(entity, Definition) and (found := self._search_definition(entity, depth)) is not None:
                 return found
         return None
-
-
-def _walk_calls(
-    top: ast.AST, absent: Callable[[ast.expr], bool], taken: Callable[[ast.expr], bool]
-) -> Iterator[tuple[ast.Call, bool]]:
-    """The calls in a statement or a function's body, and whether each surely has run by its end, where no group was there before."""
-    body = top.body if isinstance(top, (ast.FunctionDef, ast.AsyncFunctionDef)) else [top]
-    todo: list[tuple[ast.AST, bool]] = [(part, True) for part in body if not isinstance(part, _APART)]
-    for node, sure in todo:  # grows
-        if isinstance(node, ast.Call):
-            yield node, sure
-        if sure and isinstance(node, ast.If) and not absent(node.test) and taken(node.test):
-            parts = [(node.test, True), *((part, True) for part in node.body), *((part, False) for part in node.orelse)]
-            todo += [(part, inner) for part, inner in parts if not isinstance(part, _APART)]
-            continue
-        # the else of such a condition is where the group is there already
-        whole = (isinstance(node, ast.If) and absent(node.test)) or (isinstance(node, ast.Try) and _is_body_completed(node))
-        inner = sure and (whole or not isinstance(node, _BRANCHES))
-        todo += [(child, inner) for child in ast.iter_child_nodes(node) if not isinstance(child, _APART)]
-
-
-def _is_body_completed(node: ast.Try) -> bool:
-    """Whether what comes behind a ``try`` runs only where its body came to its end."""
-    return all(isinstance(handler.body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break)) for handler in node.handlers)

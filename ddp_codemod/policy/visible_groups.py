@@ -14,6 +14,7 @@ from ddp_codemod.discover.kinds import NOTEBOOK, is_test
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.policy.dominating_init import is_first_maker
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.outlines import asks_for_main
 from ddp_codemod.sites.scopes import scope_of
@@ -59,6 +60,9 @@ def assess_use(context: Context, use: Use) -> tuple[Visibility, Reason | None]:
         return Visibility.YES, None  # before the importing file makes one
     if escape.escapes or (escape.methods & set(shown.perhaps) and not asked_only) or (makes and _is_only_maker(context, use)):
         return (Visibility.YES if _has_visible_importer(context, use) else Visibility.PERHAPS), None
+    first = makes or (use.surface.default_group and is_first_maker(context, use))
+    if first and _has_training_call(context, use, shown):
+        return Visibility.YES, None  # which finds the group that this object made
     if makes and _is_in_trained_class(context, use, shown):
         return Visibility.PERHAPS, None
     return Visibility.NO, Reason.of(
