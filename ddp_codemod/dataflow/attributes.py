@@ -20,6 +20,7 @@ from ddp_codemod.dataflow import (
 from ddp_codemod.dataflow.alias_stores import add_alias_stores, is_attribute_assigned
 from ddp_codemod.dataflow.allocation_sites import AllocationKind, find_origins
 from ddp_codemod.dataflow.annotations import is_annotated
+from ddp_codemod.dataflow.delegated_attributes import trace_delegated_attribute
 from ddp_codemod.dataflow.facts import BODIES
 from ddp_codemod.dataflow.field_stores import find_stores_by_text
 from ddp_codemod.dataflow.fold import Known
@@ -89,7 +90,8 @@ def _trace_objects(tracer: Tracer, base: Sequence[Entity], name: str, node: ast.
     found: list[Value] = []
     for entity in base:
         if isinstance(entity, (Instance, Definition)) and isinstance(entity.node, ast.ClassDef):
-            found += classes.trace_class_attribute(tracer, entity.module, entity.node, name, node, way)
+            own = classes.trace_class_attribute(tracer, entity.module, entity.node, name, node, way)
+            found += own or trace_delegated_attribute(tracer, entity.module, entity.node, name, way)
         elif isinstance(entity, ModuleRef):
             for member in tracer.resolver.member(entity, name):
                 if isinstance(member, Variable):

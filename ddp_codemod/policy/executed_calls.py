@@ -10,7 +10,7 @@ APART = (
     ast.AsyncFunctionDef,
     ast.Lambda,
     ast.ClassDef,
-)  # whose bodies run when they are called, not where they stand
+)  # whose bodies run when they are called, not where they are defined
 _BRANCHES = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.IfExp, ast.BoolOp, ast.Match)
 
 
