@@ -135,6 +135,7 @@ class AdviceExample(RuleEntry, frozen=True, kw_only=True):
     before: str
     after: str | None = None  # what ``apply --unsafe`` makes of it; None: nothing that this entry is about
     script: str = ""  # a launch file beside it, marked in the same way
+    script_after: str = ""  # what ``apply --unsafe`` makes of that; "": nothing that this entry is about
     settings: str = ""  # a YAML file beside it, marked too
     settings_after: str = ""  # what ``apply --unsafe`` makes of that; "": nothing that this entry is about
     requirements: str = ""  # a requirements file beside it, marked too
@@ -143,7 +144,7 @@ class AdviceExample(RuleEntry, frozen=True, kw_only=True):
 
 
 class OnDevice(RuleEntry, frozen=True, kw_only=True):
-    """Text and rewrite for platforms with their own device; DEVICE and MODULE are the platform's."""
+    """Text and rewrite for platforms with their own device; DEVICE, MODULE and VARIABLE (of Device.visible) are the platform's."""
 
     text: str
     text_zh: str

@@ -89,6 +89,7 @@ class Device(RuleEntry, frozen=True, kw_only=True):
     )  # what is called otherwise, by its name in the other device's module: a name of torch
     typed: tuple[Name, ...] = ()  # of these, what takes the device's type as the first argument
     visible: When = msgspec.field(default_factory=dict)  # variables of the environment that choose devices, by the other device's
+    visible_source: tuple[Name, ...] = ()  # the maker's pages about these
     # what other libraries call the device, by what they call the other one: "CUDAExecutionProvider"; and, of the options that they
     # take beside it, those that mean the same for both
     texts: When = msgspec.field(default_factory=dict)

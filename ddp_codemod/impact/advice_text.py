@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from ddp_codemod.catalog.advisory import Advice
 from ddp_codemod.model import Reason
 
@@ -15,6 +17,12 @@ def format_advice(advice: Advice, more: Sequence[str] = ()) -> Reason:
     lines = ", ".join((*more[:LISTED], *(["..."] if len(more) > LISTED else ())))
     args = {"text": advice.text, "text_zh": advice.text_zh, "source": ", ".join(advice.source)}
     return Reason.of("advice-lines", lines=lines, **args) if lines else Reason.of("advice", **args)
+
+
+def format_left(advice: Advice) -> Reason:
+    """What an advice says where its recipe does not fit."""
+    own = advice.own if advice.rewrite is not None else None  # without an edit to try, nothing is known to lack
+    return format_advice(replace(advice, text=own.left, text_zh=own.left_zh) if own and own.left else advice)
 
 
 def split_places(reason: Reason) -> tuple[Reason, str]:

@@ -14,8 +14,9 @@ from ddp_codemod.catalog.advisory import Advice
 from ddp_codemod.catalog.model import Surface
 from ddp_codemod.dataflow.values import ValueSet
 from ddp_codemod.discover.kinds import is_test
-from ddp_codemod.impact.advice_text import format_advice
+from ddp_codemod.impact.advice_text import format_advice, format_left
 from ddp_codemod.impact.advisories import PortedProject, collect_notes
+from ddp_codemod.impact.launch_variables import LaunchVariables
 from ddp_codemod.impact.rewrites import rewrite_hit
 from ddp_codemod.impact.setting_edits import find_setting_edits
 from ddp_codemod.impact.unfollowed_loads import find_unfollowed_loads
@@ -74,9 +75,10 @@ class AdviceEditor(Struct, dict=True):
                 yield replace(finding, required_import=self._find_plugin(advice, hit)) if changes else finding
 
     def setting_findings(self) -> Iterator[Finding]:
-        """One for each entry of a configuration file that an edit sets."""
+        """One for each entry of a configuration file that an edit sets, and for each launch file that chooses devices."""
+        variables = LaunchVariables(self.whole)
         for advice in self.whole.advice():
-            for found in find_setting_edits(self.whole.context, advice) if self.whole.alone else ():
+            for found in (*find_setting_edits(self.whole, advice), *variables.find_edits(advice)):
                 name, at = found.use.module.name, place_of(found.use.module, found.use.call)
                 if self._may_read(name) and self.whole.versions(advice, name):
                     self._set.add((advice.id, name, found.use.module.source.position(at.start)[0]))
@@ -294,7 +296,5 @@ def _make_finding(advice: Advice, hit: Hit, changes: list[Change], sure: bool) -
     argument = shown if isinstance(shown, ast.expr) else None
     finding = Finding(use, parameter, argument, ValueSet(), (), Action.KEEP, Applicability.SAFE, None, format_advice(advice))
     if not changes or advice.rewrite is None:
-        own = advice.own if advice.rewrite is not None else None  # without an edit to try, nothing is known to lack
-        left = replace(advice, text=own.left, text_zh=own.left_zh) if own and own.left else advice
-        return finding.review(advice.id, format_advice(left))
+        return finding.review(advice.id, format_left(advice))
     return finding.edit(advice.id, sure and advice.rewrite.applicability == "safe", format_advice(advice), changes)

@@ -9,21 +9,22 @@ from ddp_codemod.catalog.advisory import Advice
 from ddp_codemod.catalog.model import Surface
 from ddp_codemod.dataflow.values import ValueSet
 from ddp_codemod.impact.advice_text import format_advice
+from ddp_codemod.impact.advisories import PortedProject
 from ddp_codemod.impact.usage_settings import list_settings
 from ddp_codemod.model import Action, Applicability
 from ddp_codemod.parse.document import Document, Entry
-from ddp_codemod.policy.findings import Context, Finding, Splice
+from ddp_codemod.policy.findings import Finding, Splice
 from ddp_codemod.sites.config_uses import ConfiguredUse
 
 _LISTED = re.compile(r"\[[^\[\]\n#]*\]")  # a list on the line of its key
 
 
-def find_setting_edits(context: Context, advice: Advice) -> Iterator[Finding]:
+def find_setting_edits(whole: PortedProject, advice: Advice) -> Iterator[Finding]:
     """One for each entry that an advice about settings is about, and whose mapping can be edited as a whole."""
     pattern, rewrite = advice.pattern, advice.rewrite
-    if pattern is None or rewrite is None or rewrite.recipe != "set-entry":
+    if pattern is None or rewrite is None or rewrite.recipe != "set-entry" or not whole.alone:
         return
-    for document, entry in list_settings(context, pattern):
+    for document, entry in list_settings(whole.context, pattern):
         counted = _count_processes(document, entry, rewrite.value) if rewrite.value else []
         if counted is None or document.binds:
             continue

@@ -27,6 +27,12 @@ def adapt_to_device(advice: Advice, device: Device) -> Advice:
     own = advice.own
     if own is None or not device.module:
         return advice
+    names = advice.pattern.texts if advice.pattern is not None and advice.pattern.use == "text" else ()
+    if variables := [device.visible[name] for name in names if name in device.visible]:
+        said = {key: getattr(own, key).replace("VARIABLE", variables[0]) for key in ("text", "text_zh", "left", "left_zh")}
+        own, advice = replace(own, **said), replace(advice, source=device.visible_source or advice.source)
+    elif "VARIABLE" in own.text:  # it has none
+        own = replace(own, text=advice.text, text_zh=advice.text_zh, left="", left_zh="")
     text, text_zh, left, left_zh = (_fill_placeholders(said, device) for said in (own.text, own.text_zh, own.left, own.left_zh))
     filled = replace(own, text=text, text_zh=text_zh, left=left, left_zh=left_zh)
     return replace(advice, text=text, text_zh=text_zh, rewrite=own.rewrite, own=filled, guards=())

@@ -37,10 +37,11 @@ def _describe_advice(advice: Advice, rules: Rules, lang: str, ink: Ink) -> list[
     block += [text("advice-when", lang, package=package, versions=versions) for package, versions in advice.when.items()]
     if advice.backend:
         block.append(text("advice-backend", lang, backends=", ".join(advice.backend)))
-    if advice.rewrite is None:
+    rewrite = advice.rewrite or (advice.own.rewrite if advice.own is not None else None)
+    if rewrite is None:
         block.append(text("advice-changes-nothing", lang))
     else:
-        block.append(text("rule-applicability", lang, applicability=text(f"applicability-{advice.rewrite.applicability}", lang)))
+        block.append(text("rule-applicability", lang, applicability=text(f"applicability-{rewrite.applicability}", lang)))
     return block + _format_sources(advice.source, lang) + _format_examples(advice.examples, lang, ink)
 
 

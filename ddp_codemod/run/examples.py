@@ -111,7 +111,7 @@ def _run_advice(case: Case, example: AdviceExample, rules: Rules) -> Result:
     with TemporaryDirectory(prefix="ddp-codemod-") as temporary:
         folder = Path(temporary).resolve()
         got, unread, lines = _port_with_lines(before, folder, case, rules, ident)
-        settings = (folder / SETTINGS).read_text("utf-8") if example.settings_after else ""
+        written = [(folder / name).read_text("utf-8") if after else "" for name, after in _list_beside(example)]
         again, _, left = _port_with_lines(got, folder, case, rules, ident)
     marked = {
         number
@@ -124,8 +124,9 @@ def _run_advice(case: Case, example: AdviceExample, rules: Rules) -> Result:
     if lines != marked:
         difference = f"lines marked {sorted(marked)}, spoken of {sorted(lines)}\n"
         return Result(case.id, example.title, "noisy" if lines - marked else "missing", difference)
-    if settings != example.settings_after.removeprefix("\n"):
-        return Result(case.id, example.title, "wrong", _make_diff(example.settings_after, settings, "expected", "got"))
+    for (_, after), held in zip(_list_beside(example), written, strict=True):
+        if held != after.removeprefix("\n"):
+            return Result(case.id, example.title, "wrong", _make_diff(after, held, "expected", "got"))
     if example.after is not None and (got != example.after.removeprefix("\n") or again != got or left):
         wanted = example.after.removeprefix("\n")
         return Result(
@@ -135,6 +136,11 @@ def _run_advice(case: Case, example: AdviceExample, rules: Rules) -> Result:
             _make_diff(wanted, got, "expected", "got") or _make_diff(got, again, "first", "second"),
         )
     return Result(case.id, example.title)
+
+
+def _list_beside(example: AdviceExample) -> tuple[tuple[str, str], ...]:
+    """The files beside the program, and what becomes of them."""
+    return (SCRIPT, example.script_after), (SETTINGS, example.settings_after)
 
 
 def _port(text: str, folder: Path, case: Case, rules: Rules) -> tuple[str, str]:
@@ -179,8 +185,8 @@ def _port_with_lines(text: str, folder: Path, case: Case, rules: Rules, ident: s
     for change in rendered.changes:
         if change.name == name:
             text = change.after.decode("utf-8")
-        elif change.name == SETTINGS:
-            (folder / SETTINGS).write_bytes(change.after)
+        elif change.name in (SCRIPT, SETTINGS):
+            (folder / change.name).write_bytes(change.after)
     said = {note.line or 1 for note in found.advisories if note.rule == ident}
     for decision in found.decisions:
         if decision.rule == ident:

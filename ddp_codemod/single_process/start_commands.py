@@ -61,7 +61,12 @@ class StartCommands:
             told = {name: [one for one in said[name] if one and not (whole and one.placeholders)] for name in names}
             first = {name: one for name in names if (one := self._choose_command(told[name])) is not None}
             written = [
-                Start(one.command, one.folder, not one.launched and self._counts_devices(name), one.placeholders)
+                Start(
+                    self._choose_devices(one.command),
+                    one.folder,
+                    not one.launched and self._counts_devices(name),
+                    one.placeholders,
+                )
                 for name, one in first.items()
                 if self._reaches_call(name, calls)
             ]
@@ -69,6 +74,13 @@ class StartCommands:
         programs = [name for name in names if self._reaches_call(name, calls)] if len(names) <= _FOLLOWED else []
         found = [self._guess_command(name) for name in programs] if len(programs) <= FEW else []
         return tuple(one for one in found if one is not None) if all(found) else ()
+
+    def _choose_devices(self, command: str) -> str:
+        """The command with the variable by which the platform's device is chosen, in place of the other device's."""
+        device = self.context.platform.device
+        for old, new in device.visible.items() if device is not None else ():
+            command = re.sub(rf"(?<!\w){re.escape(old)}(?==)", new, command)
+        return command
 
     def files_of(self, decisions: Iterable[Decision]) -> tuple[str, ...]:
         """The files or installed commands that start the programs, whatever these need."""

@@ -168,17 +168,21 @@ class Project(ImportRoots):
         for name in self.launchers:
             data, windows = self.data(name), name.lower().endswith(tuple(WINDOWS))
             if has_any_text(data, plain, behind) or (windows and has_any_text(data, wide)):
-                if name not in self._scripts:
-                    source = (read_loosely if windows else read_text)(self.root / name, self.root, data)
-                    made = parse_shell(source) if isinstance(source, Source) else source
-                    self._note_parser(made)
-                    self._scripts[name] = made if isinstance(made, Script) else None
-                if (script := self._scripts[name]) is not None:
-                    found.append(script)
+                found += [script] if (script := self.script(name)) is not None else []
         for name in self._notebooks:
             if has_any_text(self.data(name), plain, behind):
                 found += self._read_shell_cells(name)
         return found
+
+    def script(self, name: str) -> Script | None:
+        """A launch file, parsed; None where it cannot be read."""
+        if name not in self._scripts:
+            read = read_loosely if name.lower().endswith(tuple(WINDOWS)) else read_text
+            source = read(self.root / name, self.root, self.data(name))
+            made = parse_shell(source) if isinstance(source, Source) else source
+            self._note_parser(made)
+            self._scripts[name] = made if isinstance(made, Script) else None
+        return self._scripts[name]
 
     def manifests(self, *texts: str, behind: re.Pattern[bytes] | None = None) -> list[Script]:
         """The commands that configuration files hold whose bytes hold one of the texts, with this ``behind`` it."""
