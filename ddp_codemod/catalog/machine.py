@@ -95,3 +95,8 @@ class Device(RuleEntry, frozen=True, kw_only=True):
     texts: When = msgspec.field(default_factory=dict)
     options: tuple[Name, ...] = ()
     source: tuple[Name, ...] = ()
+
+    @property
+    def used_as(self) -> tuple[str, ...]:
+        """The devices whose uses show that a program is about this one: the other one and, where it is one that few name, its own."""
+        return (self.replaces, self.type) if self.module else (self.replaces,)

@@ -130,7 +130,7 @@ class PortedProject(Struct, dict=True):
             return set()
         project = self.imports.project
         ours = find_framework_files(project, rules.processes, rules.idioms)
-        using = project.files_using_device(device.replaces) if ours else set()
+        using = set[str]().union(*map(project.files_using_device, device.used_as if ours else ()))
         able = self.imports.above(using) & self.imports.above(ours) if using else set()
         launched = find_launched_programs(project, able)
         known = self.imports.above({*self.training, *self.switches.groups} & {*project.names})

@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from ddp_codemod.catalog.advisory import Advice
 from ddp_codemod.catalog.model import Surface
 from ddp_codemod.dataflow.values import ValueSet
+from ddp_codemod.discover.kinds import is_aside, is_in_test_folder
 from ddp_codemod.impact.advice_text import format_advice, format_left
 from ddp_codemod.impact.advisories import PortedProject
 from ddp_codemod.model import Action, Applicability
@@ -46,8 +47,10 @@ class LaunchVariables(Struct):
         for old in pattern.texts:
             new = device.visible.get(old, "")
             for script in (*project.scripts(old), *project.manifests(old)):
-                if script.kind == GUIDE or (new and new in script.source.text) or not self._starts_ported(script):
-                    continue  # the authors know the other device's variable, or somebody only reads it
+                if script.kind == GUIDE or is_in_test_folder(script.name) or is_aside(script.name):
+                    continue  # what people read, or what checks the project on its makers' machines
+                if (new and new in script.source.text) or not self._starts_ported(script):
+                    continue  # the authors know the other device's variable
                 places = list(_find_mentions(script, old))
                 if any(_is_assigned(script, old, at) for at in places):
                     yield self._make_finding(advice, script, old, new, places)

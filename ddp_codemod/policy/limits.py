@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
 from ddp_codemod.discover.bounds import Bounds
-from ddp_codemod.model import Reason
+from ddp_codemod.model import Advisory, Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Tree, place_of
 from ddp_codemod.policy.finding_decisions import places_of
@@ -47,6 +47,18 @@ class Limits(Bounds, frozen=True):
         at = tuple(source for source in finding.at if not self.scope.ignores_in(source.module.name, idents))
         return None if finding.at and not at else replace(finding, at=at)
 
+    def is_note_ignored(self, note: Advisory, read: Callable[[str], bytes]) -> bool:
+        """Whether the project leaves a note's rule out of its file, or a comment says so at the end of its line."""
+        if not note.name or self.scope.ignores_in(note.name, {note.rule}):
+            return bool(note.name)
+        line = read(note.name).splitlines()[note.line - 1 : note.line] if note.line else ()
+        return any(_names_rule(said, note.rule) for one in line for said in IGNORE.finditer(one.decode("utf-8", "replace")))
+
+
+def _names_rule(said: re.Match[str], rule: str | None) -> bool:
+    """Whether a comment is about a rule: it names that, or none."""
+    return said.group(1) is None or rule in re.split(r"[,\s]+", said.group(1))
+
 
 def _list_touched_offsets(finding: Finding) -> Iterator[int]:
     """Offsets in the lines that an edit of the finding can touch: where its value and its call begin and end, and where an argument is added."""
@@ -62,8 +74,7 @@ def has_ignore_comment(tree: Tree, offset: int, rule: str | None) -> bool:
     """Whether a comment at the end of the line says so."""
     start, end = tree.source.line_span(offset)
     for said in IGNORE.finditer(tree.source.text, start, end):
-        named = said.group(1)
-        if named is None or rule in re.split(r"[,\s]+", named):
+        if _names_rule(said, rule):
             return not isinstance(tree, Module) or not _is_in_string(tree, said.start())
     return False
 

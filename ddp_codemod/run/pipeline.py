@@ -156,7 +156,7 @@ class Run:
         noted = advise(self.context, self.finder, self.imports, plan.findings, plan.edits, self.limits.admits)
         about_devices = (note for note in adapter.notes() if not note.name or self.limits.admits(note.name))
         notes = (*noted, *about_devices, *pins.notes)
-        advisories = tuple(note for note in notes if not (note.name and options.scope.ignores_in(note.name, {note.rule})))
+        advisories = tuple(note for note in notes if not self.limits.is_note_ignored(note, self.project.data))
         left = tuple(find_uncovered_mentions(self.context, decisions, edits, advisories, self.limits, asking)) if asking else ()
         unfollowed = adapter.unfollowed()
         names |= {one.place.name for one in left} | {place.name for place in unfollowed}

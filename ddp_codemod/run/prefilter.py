@@ -77,7 +77,7 @@ class Prefilter:
             return True
         return bool(
             (self.listing.launchers or self.bounds.files_alone or self.bounds.folders_alone)
-            and self.texts.files_using_device(device.replaces)
+            and any(map(self.texts.files_using_device, device.used_as))
         )
 
     def _may_name(self, config: bytes) -> bool:

@@ -108,6 +108,8 @@ def test_the_command_that_is_shown_has_the_devices_own(tmp_path: Path, capsys: p
         ("run.sh", "echo $CUDA_VISIBLE_DEVICES\npython train.py\n"),  # nobody sets it here
         ("run.sh", "export NVIDIA_CUDA_VISIBLE_DEVICES=0 MY_CUDA_VISIBLE_DEVICES_LIST=0\npython train.py\n"),
         ("run.sh", "export CUDA_VISIBLE_DEVICES=0 ASCEND_RT_VISIBLE_DEVICES=0\npython train.py\n"),
+        ("tests/run.sh", "CUDA_VISIBLE_DEVICES=0 python train.py\n"),
+        (".github/workflows/ci.yml", "jobs:\n  a:\n    env:\n      CUDA_VISIBLE_DEVICES: 0\n    run: python train.py\n"),
         ("README.md", "# Train\n\n```sh\nCUDA_VISIBLE_DEVICES=0 python train.py\n```\n"),
     ],
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.catalog.load import load
+from ddp_codemod.cli import main
 from ddp_codemod.model import Survey
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
@@ -173,3 +174,41 @@ def test_so_are_the_programs_of_a_folder_in_which_nothing_else_is_started(tmp_pa
     assert ported(tmp_path, {}, "ascend", "tools", ".") == {("train.py", 4)}
     assert ported(tmp_path, {"run.sh": "python tools/two.py\n"}, "ascend", "tools") == {("tools/two.py", 4)}
     assert look(tmp_path, {}, "ascend", "tools").unreached == ("tools/one.py", "tools/test_one.py")
+
+
+COMPARES = """import argparse
+
+import torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--device", default="cuda")
+device = parser.parse_args().device
+if device == "cuda":
+    torch.nn.Linear(1, 1).to(device)
+"""
+
+
+@pytest.mark.parametrize(("platform", "said"), [("ascend", "pass npu"), ("xpu", "pass xpu"), ("mlu", "pass mlu")])
+def test_a_note_to_act_on_stays_after_apply_until_it_is_done(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], platform: str, said: str
+) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "infer.py").write_text(COMPARES, "utf-8")
+    script = tmp_path / "run.sh"
+    script.write_text("python infer.py --device cuda\n", "utf-8")
+
+    def run(*words: str) -> str:
+        main([*words, str(tmp_path), "--platform", platform, "--unsafe", "--no-cache"])
+        told = capsys.readouterr()
+        return told.out + told.err
+
+    first = run("apply")
+    assert '== "cuda"' not in (tmp_path / "infer.py").read_text("utf-8"), first
+    for again in (first, run("check"), run("apply")):
+        assert "Left to do by hand: 1 note to act on" in again
+        assert "run.sh:1: device-launch" in again
+        assert said in again
+    script.write_text(script.read_text("utf-8").replace("cuda", said.split()[1]), "utf-8")
+    assert "Left to do" not in run("check")
+    script.write_text("python infer.py --device cuda  # ddp-codemod: ignore\n", "utf-8")
+    assert "Left to do" not in run("check")

@@ -53,3 +53,19 @@ def test_where_nothing_has_to_change_the_first_lines_point_to_the_notes(
 
 def test_without_notes_nothing_is_said_of_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "watch for" not in checked(tmp_path, capsys, "windows", train_py=PARALLEL)
+
+
+@pytest.mark.parametrize(
+    ("comment", "quiet"),
+    [
+        ("  # ddp-codemod: ignore", True),
+        ("  # ddp-codemod: ignore[fairseq-main]", True),
+        ("  # ddp-codemod: ignore[unsupported-backend]", False),
+        ("\n# ddp-codemod: ignore", False),  # another line
+    ],
+)
+def test_a_comment_on_its_line_quiets_a_note(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], comment: str, quiet: bool
+) -> None:
+    said = checked(tmp_path, capsys, "rocm", train_py=MAIN.rstrip() + comment + "\n", run_sh="fairseq-train data\n")
+    assert ("train.py:4: fairseq-main" in said) is not quiet
