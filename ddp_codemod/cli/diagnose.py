@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, UNKNOWN, make_failure
-from ddp_codemod.cli.options import completed_by_files, machine_options, verbose
+from ddp_codemod.cli.options import complete_ids, completed_by_files, machine_options, verbose
 from ddp_codemod.cli.run import configure_project, existing_path, find_project_root
 from ddp_codemod.cli.settings import Settings, command_line
 from ddp_codemod.cli.translate import Command, option
@@ -32,13 +32,16 @@ STDIN = "-"
 
 @click.command("diagnose", cls=Command, help="help-diagnose")
 @click.argument("log", required=False, metavar="LOG", shell_complete=completed_by_files)
+@option("--platform", metavar="ID", help="help-diagnose-platform", shell_complete=complete_ids("platforms"))
 @option("--hang", is_flag=True, help="help-hang")
 @option("--apply", "target", metavar="PATH", help="help-diagnose-apply")
 @verbose("help-verbose-sources")
 @machine_options
 def command(settings: Settings, log: str | None, hang: bool, target: str | None) -> int:
     """Say what happened, why, and what to type."""
+    from ddp_codemod.cli.platform import known_platform
     from ddp_codemod.machine.diagnose import diagnose
+    from ddp_codemod.machine.trial_cures import fit_reading, list_machine_hints
     from ddp_codemod.report import diagnosis
 
     if log is None and not hang:
@@ -54,8 +57,12 @@ def command(settings: Settings, log: str | None, hang: bool, target: str | None)
     with _open_log(log) as stream:
         whole = size >> 20  # in megabytes; a log of less is read before anybody looks
         shown = (lambda done: console.progress(name, min(done >> 20, whole - 1), whole)) if whole else None
-        reading = diagnose(stream, known_errors(settings), hang=hang, progress=shown)
+        known = known_errors(settings)
+        platform = known_platform(settings.platform, rules) if settings.platform is not None else None
+        hints = list_machine_hints(platform, known.hints) if platform is not None else ()
+        reading = diagnose(stream, known, hang=hang, hints=hints, progress=shown)
     reading = usable_reading(reading, rules)
+    reading = fit_reading(reading, platform, rules.platforms) if platform is not None else reading
     found = _find_sites(settings, config, rules, reading, project, console)
     told = cure_command(rules, target or ".")
     if settings.format == "json":

@@ -9,33 +9,53 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ddp_codemod import __version__
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, make_failure
-from ddp_codemod.cli.options import complete_ids, machine_options
-from ddp_codemod.cli.run import load_rules
+from ddp_codemod.cli.options import complete_ids, completed_by_files, machine_options
+from ddp_codemod.cli.run import configure_project, existing_path, find_project_root, load_rules
 from ddp_codemod.cli.settings import Settings, command_line
 from ddp_codemod.cli.translate import Command, option
 
 if TYPE_CHECKING:
+    from ddp_codemod.catalog.load import Rules
     from ddp_codemod.health import Checkup
 
 
+class _Project(Struct, frozen=True):
+    """A project that is checked with the machine."""
+
+    root: Path
+    rules: Rules
+    settings: Settings
+
+
 @click.command("doctor", cls=Command, help="help-doctor")
+@click.argument("folder", required=False, metavar="[FOLDER]", shell_complete=completed_by_files)
 @option("--platform", metavar="ID", help="help-doctor-platform", shell_complete=complete_ids("platforms"))
 @option("--python", metavar="EXE", help="help-python")
 @option("--report", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="help-report")
 @machine_options
-def command(settings: Settings, python: str | None, report: Path | None) -> int:
-    """Ask the environment, print the checks."""
+def command(settings: Settings, folder: str | None, python: str | None, report: Path | None) -> int:
+    """Ask the environment, print the checks; with a folder, also what its project states."""
     from ddp_codemod.report import checkup as reports
 
     console = Console(settings.lang, settings.color, settings.quiet)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends this ends the Python that it asks
-    checkup = examine_python(settings, console, python, settings.platform)
+    project = _find_project(settings, folder)
+    settings = project.settings if project is not None else settings
+    checkup = examine_python(settings, console, python, settings.platform, project.root if project is not None else None)
+    if project is not None:
+        from ddp_codemod.machine.project_checks import check_project
+
+        own = checkup.asked or checkup.platform
+        stated = check_project(project.root, checkup.facts, project.rules, project.rules.platforms.get(own or ""))
+        checkup = replace(checkup, checks=(*checkup.checks, *stated))
     fact = [word for fix in load_rules(settings.folders).fixes.values() if fix.bare for word in ("--rule", fix.id)]
-    line = make_command(checkup, *(fact if checkup.bare and checkup.asked in (None, checkup.platform) else ()))
+    line = make_command(checkup, folder or ".", *(fact if checkup.bare and checkup.asked in (None, checkup.platform) else ()))
     if settings.format == "json":
         console.raw(reports.encode_checkup(checkup, settings.json_lang, line))
     else:
@@ -59,13 +79,31 @@ def command(settings: Settings, python: str | None, report: Path | None) -> int:
     return FOUND if any(check.state == "problem" for check in checkup.checks) else DONE
 
 
-def make_command(checkup: Checkup, *more: str) -> str | None:
+def _find_project(settings: Settings, folder: str | None) -> _Project | None:
+    """The project in a folder, with the platform that it states where no option names one. Raises Failure for what is no folder."""
+    if folder is None:
+        return None
+    path = existing_path(folder)
+    if not path.is_dir():
+        raise make_failure("doctor-no-folder", path=folder, command=command_line(["ddp-codemod", "diagnose", folder]))
+    root = find_project_root([path])
+    config, rules = configure_project(root, settings.folders)
+    return _Project(
+        root,
+        rules,
+        replace(settings, platform=settings.platform or config.platform, folders=config.all_folders(settings.folders)),
+    )
+
+
+def make_command(checkup: Checkup, path: str = ".", *more: str) -> str | None:
     """The command that ports a project to the platform that the user names, else to the detected one; None where there is neither."""
     platform = checkup.asked or checkup.platform
-    return command_line(["ddp-codemod", "apply", ".", "--platform", platform, *more]) if platform else None
+    return command_line(["ddp-codemod", "apply", path, "--platform", platform, *more]) if platform else None
 
 
-def examine_python(settings: Settings, console: Console, python: str | None, named: str | None = None) -> Checkup:
+def examine_python(
+    settings: Settings, console: Console, python: str | None, named: str | None = None, project: Path | None = None
+) -> Checkup:
     """Ask a Python (the active one, if none is named), also what it has of the platform ``named``. Raises Failure where it cannot be asked."""
     from ddp_codemod.cli.platform import known_platform
     from ddp_codemod.machine.doctor import examine
@@ -75,7 +113,7 @@ def examine_python(settings: Settings, console: Console, python: str | None, nam
     rules = load_rules(settings.folders)
     asked = known_platform(named, rules) if named is not None else None
     newest = next((package.newest for package in rules.packages.values() if package.asked), "")
-    exe = python or find_chosen_python(console, Path.cwd())
+    exe = python or find_chosen_python(console, project or Path.cwd())
     console.say(console.text("doctor-asking", python=exe))
     try:
         facts = interview_python(

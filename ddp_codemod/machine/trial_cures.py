@@ -1,14 +1,14 @@
-"""What to do about a trial that failed, on the platform that was asked for: its machine is known, whatever the log leaves open."""
+"""What to do about a trial or a run that failed, on the platform that was asked for: its machine is known, whatever the log leaves open."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.model import Platform
 from ddp_codemod.catalog.signature import Cure
-from ddp_codemod.health import Trial, TrialResult
+from ddp_codemod.health import Reading, Trial, TrialResult
 from ddp_codemod.messages import text
 from ddp_codemod.model import Reason
 
@@ -28,12 +28,34 @@ def fit_to_platform(tried: TrialResult, trial: Trial, platform: Platform, platfo
         return replace(tried, advice=Reason.of("verify-package-missing", package=trial.plugin, platform=platform.id))
     if tried.diagnosis is None:
         return tried
-    cures = [
-        one for one in tried.diagnosis.cures if one.platform is None or _may_be_same_machine(platform, platforms[one.platform])
-    ]
+    cures = _list_fitting_cures(tried.diagnosis.cures, platform, platforms)
     if not works_on(trial.backend, platform):
         cures = [_make_port(trial, platform), *(one for one in cures if one.platform not in (platform.id, None))]
     return replace(tried, diagnosis=replace(tried.diagnosis, cures=tuple(cures)))
+
+
+def fit_reading(reading: Reading, platform: Platform, platforms: Mapping[str, Platform]) -> Reading:
+    """The reading of a log with the cures for the machines of a platform, its own port before others."""
+
+    def fit(cures: Sequence[Cure]) -> tuple[Cure, ...]:
+        fitting = _list_fitting_cures(cures, platform, platforms)
+        own = [one for one in fitting if one.platform == platform.id]
+        if not own and any(one.platform is not None for one in cures):
+            said, said_zh = (text("diagnose-port", lang, platform=platform.id) for lang in ("en", "zh"))
+            own = [Cure(platform=platform.id, unsafe=_moves_device(platform), text=said, text_zh=said_zh)]
+        return (*own, *(one for one in fitting if one not in own))
+
+    return replace(reading, diagnoses=tuple(replace(one, cures=fit(one.cures)) for one in reading.diagnoses))
+
+
+def _list_fitting_cures(cures: Iterable[Cure], platform: Platform, platforms: Mapping[str, Platform]) -> list[Cure]:
+    """The cures that a machine of the platform can need."""
+    return [one for one in cures if one.platform is None or _may_be_same_machine(platform, platforms[one.platform])]
+
+
+def _moves_device(platform: Platform) -> bool:
+    """Whether a port moves code to a device of the platform's own, which takes unsafe fixes."""
+    return platform.device is not None and bool(platform.device.module)
 
 
 def works_on(backend: str, platform: Platform) -> bool:
@@ -43,9 +65,8 @@ def works_on(backend: str, platform: Platform) -> bool:
 
 def _make_port(trial: Trial, platform: Platform) -> Cure:
     words = {"backend": trial.backend, "platform": platform.id}
-    moves = platform.device is not None and bool(platform.device.module)
     said, said_zh = (text("verify-port", lang, **words) for lang in ("en", "zh"))
-    return Cure(platform=platform.id, unsafe=moves, text=said, text_zh=said_zh)
+    return Cure(platform=platform.id, unsafe=_moves_device(platform), text=said, text_zh=said_zh)
 
 
 def _may_be_same_machine(one: Platform, other: Platform) -> bool:

@@ -278,3 +278,34 @@ def test_no_nccl_on_an_npu_is_no_reason_for_gloo(project, run, tmp_path: Path) -
     out = run("diagnose", str(tmp_path / "log")).out
     assert "--platform ascend --unsafe" in out
     assert "--platform cpu" not in out
+
+
+@pytest.mark.parametrize(
+    ("platform", "commands"),
+    [
+        ("windows", ["--platform windows", "--platform single-gpu"]),
+        ("cpu", ["--platform cpu"]),
+        ("rocm", ["--platform rocm"]),
+        ("ascend", ["--platform ascend --unsafe"]),
+    ],
+)
+def test_the_users_platform_decides_which_fixes_are_listed(project, run, log: Path, platform: str, commands: list[str]) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    done = run("diagnose", str(log), "--platform", platform)
+    assert [line.split("apply . ")[1].strip() for line in done.out.splitlines() if "apply . " in line] == commands
+    assert done.code == 1
+
+
+def test_without_a_platform_every_fix_is_listed(project, run, log: Path) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    done = run("diagnose", str(log))
+    assert {"--platform cpu", "--platform rocm-windows"} <= {
+        line.split("apply . ")[1].strip() for line in done.out.splitlines() if "apply . " in line
+    }
+
+
+def test_an_unknown_platform_is_named(project, run, log: Path) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    done = run("diagnose", str(log), "--platform", "asend")
+    assert done.code == 2
+    assert "did you mean ascend?" in done.err

@@ -107,3 +107,41 @@ def test_a_named_platform(project, run) -> None:  # type: ignore[no-untyped-def]
     wrong = run("doctor", "--python", sys.executable, "--platform", "asend")
     assert wrong.code == 2
     assert "ascend" in wrong.err
+
+
+def asked_of(project, run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stated: str, installed: str):  # type: ignore[no-untyped-def]
+    """doctor on a project, by a Python that has a torch of a version installed."""
+    metadata = tmp_path / "site" / f"torch-{installed}.dist-info" / "METADATA"
+    metadata.parent.mkdir(parents=True)
+    metadata.write_text(f"Metadata-Version: 2.1\nName: torch\nVersion: {installed}\n", "utf-8")
+    (tmp_path / "site" / "torch.py").write_text("raise ImportError\n", "utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
+    root = project()
+    (root / "app").mkdir()
+    (root / "app" / "pyproject.toml").write_text('[tool.ddp-codemod]\nplatform = "ascend"\n', "utf-8")
+    (root / "app" / "requirements.txt").write_text(f"numpy\ntorch{stated}\n", "utf-8")
+    return json.loads(run("doctor", "app", "--python", sys.executable, "--format", "json").out)
+
+
+@pytest.mark.parametrize(
+    ("stated", "installed", "state"),
+    [("==2.1.0", "2.5.1+cu121", "warning"), (">=2.0", "2.5.1+cu121", "ok"), ("==2.5.1", "2.5.1", "ok"), ("", "2.5.1", None)],
+)
+def test_a_folder_is_held_against_this_python(  # type: ignore[no-untyped-def]
+    project, run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stated: str, installed: str, state: str | None
+) -> None:
+    document = asked_of(project, run, tmp_path, monkeypatch, stated, installed)
+    jsonschema.validate(document, json.loads(SCHEMA.read_text("utf-8")))
+    found = [one for one in document["checks"] if one["id"].startswith("project-")]
+    assert [one["state"] for one in found] == ([state] if state else [])
+    assert all("requirements.txt:2" in one["message"] for one in found)
+    assert (document["asked"], document["command"]) == ("ascend", "ddp-codemod apply app --platform ascend")
+
+
+def test_a_log_is_no_folder(project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project()
+    (root / "train.log").write_text("x\n", "utf-8")
+    done = run("doctor", "train.log")
+    assert done.code == 2
+    assert "ddp-codemod diagnose train.log" in done.err
+    assert run("doctor", "nowhere").code == 2
