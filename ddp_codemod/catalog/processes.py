@@ -53,6 +53,7 @@ class GroupCall(RuleEntry, frozen=True, kw_only=True):
     moves: Name | None = None  # wrap: the keyword with which the wrapped model itself moves its inputs to a device
     why: str = ""  # bound, alone: a clause for the reader
     why_zh: str = ""
+    one: str = ""  # alone: the command that starts one process only, with SCRIPT for the program
     source: tuple[Name, ...]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from ddp_codemod.model import Action, Applicability
 from ddp_codemod.report.brief import NAMED, name_first
 from ddp_codemod.report.change_summary import summarize_changes
@@ -39,7 +41,7 @@ def report_done(view: View, outcome: Outcome, left: Left) -> list[str]:
     ):
         line = view.say("summary-no-sites", platform=survey.platform)
     else:
-        none = "summary-none-made" if format_remaining(view, left) else "summary-nothing"
+        none = "summary-none-made" if format_remaining(view, replace(left, skipped=0)) else "summary-nothing"
         line = view.say("summary-no-safe" if outcome.left else none, platform=survey.platform)
     return [
         *_elsewhere(view),

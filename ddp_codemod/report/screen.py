@@ -9,6 +9,7 @@ from itertools import zip_longest
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Action, Applicability, Start
 from ddp_codemod.report import sections, text
 from ddp_codemod.report.brief import (
@@ -16,6 +17,7 @@ from ddp_codemod.report.brief import (
     COUNT,
     GONE,
     KINDS,
+    NAMED,
     REASONS,
     WHOLE,
     condense_section,
@@ -198,10 +200,23 @@ def _format_start_commands(view: View, outcome: Outcome) -> list[str]:
         if one.counts and variable is None:
             lines += view.folded(view.say("screen-start-counts"), 2, 2)
     if outcome.made and not starts and view.survey.start_files:
-        lines += view.folded(view.say("screen-start-file", files=name_first(view, map(view.path, view.survey.start_files))), 0, 2)
+        files = view.survey.start_files
+        shown = [view.path(one) if (view.survey.root / one).is_file() else one for one in files]  # else an installed command
+        key = "screen-start-file" if len(files) <= NAMED else "screen-start-files"
+        lines += view.folded(view.say(key, files=name_first(view, shown, len(shown) if view.verbose else NAMED)), 0, 2)
+    lines += _format_single_starts(view)
     for one in [one for one in starts[:1] if outcome.done == "written" and not one.placeholders]:
         lines += _start(view, "screen-verify", one, outcome.again("verify", one.folder, one.command))
     return lines
+
+
+def _format_single_starts(view: View) -> list[str]:
+    """The commands that start one process, where a framework then makes no group and nothing else sees to that."""
+    kept = (
+        dict(one.reason.args) for one in view.survey.decisions if one.action is Action.KEEP and one.reason.means is Meaning.ALONE
+    )
+    commands = dict.fromkeys(str(said["command"]) for said in kept if said.get("command"))
+    return [line for one in commands for line in format_commands(view, [(view.say("screen-start-one"), one)], WIDE)]
 
 
 def _start(view: View, key: str, start: Start, command: str) -> list[str]:

@@ -149,7 +149,7 @@ class EntrySurvey:
     def _decide_strategy(self, start: ApiCall) -> list[SpanEdit] | Problem | Reason:
         """What becomes of the option of a trainer that starts processes itself; why there is no group for one process."""
         if start.call.role == "alone":
-            return Reason.of("single-alone", why=start.call.why, why_zh=start.call.why_zh)
+            return Reason.of("single-alone", Meaning.ALONE, why=start.call.why, why_zh=start.call.why_zh, command=start.call.one)
         if start.call.role != "strategy":
             return []
         decided = Strategies(self.api, self.facts).decide(start)

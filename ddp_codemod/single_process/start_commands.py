@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence, Set
 from pathlib import PurePosixPath
 
@@ -50,6 +51,8 @@ class StartCommands:
         self.counting = self._calls_of({one.call for one in edited if one.rule in counted})
         calls = calls or self.counting
         names = self._find_programs(calls)
+        if self._is_training_elsewhere(edited, names):
+            return ()
         if not calls or len(names) > _LOOKED_AT or any(name in self.project.commands for name in names):
             return ()  # what is installed as a command is started by that, with words of its own
         names = [name for name in names if self._does_something(name)]
@@ -86,11 +89,21 @@ class StartCommands:
         """The files or installed commands that start the programs, whatever these need."""
         edited = [one for one in decisions if one.action is Action.EDIT]
         groups = {one.call for one in edited if one.rule in self.context.rules.fixes}
-        calls = self._calls_of(groups or {one.call for one in edited})
-        names = {name for name in self._find_programs(calls) if self._does_something(name)}
+        names = self._find_programs(self._calls_of(groups)) if groups else []
+        if not names or self._is_training_elsewhere(edited, names):
+            names = self._find_programs(self._calls_of({one.call for one in edited}))
+        names = [name for name in names if self._does_something(name)]
         starts = {word for table in self.context.rules.processes for word in table.starts}
-        training = self._find_training(names)
-        return find_start_files(self.project, training, starts) if training else ()
+        training = self._find_training(set(names))
+        edits = Counter(place.name for place in {one.call for one in edited})
+        return find_start_files(self.project, training, starts, edits) if training else ()
+
+    def _is_training_elsewhere(self, edited: Sequence[Decision], programs: Iterable[str]) -> bool:
+        """Whether other edits are in a program that trains by its name, and none of these programs does."""
+        if any(_TRAINS.search(PurePosixPath(name).stem) for name in programs):
+            return False
+        others = self._find_programs(self._calls_of({one.call for one in edited if one.rule not in self.context.rules.fixes}))
+        return any(_TRAINS.search(PurePosixPath(name).stem) for name in others)
 
     def _find_training(self, names: Set[str]) -> set[str]:
         """Those that train, by what they are called; else those that are not called by another task."""

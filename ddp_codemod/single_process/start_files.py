@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Set
 from pathlib import PurePosixPath
 
-from ddp_codemod.discover.kinds import NOTEBOOK, is_aside, is_in_test_folder, is_test
+from ddp_codemod.discover.kinds import GUIDES, NOTEBOOK, is_aside, is_in_test_folder, is_test
 from ddp_codemod.sites.documented_commands import OTHER_TASK
 from ddp_codemod.sites.launched_programs import find_named_programs
 from ddp_codemod.sites.project import Project
@@ -14,25 +15,34 @@ from ddp_codemod.sites.word_search import WordMatcher
 _SHELLS = ("shell", "batch", "powershell")
 
 
-def find_start_files(project: Project, programs: Set[str], starts: Iterable[str]) -> tuple[str, ...]:
+def find_start_files(project: Project, programs: Set[str], starts: Iterable[str], edits: Counter[str]) -> tuple[str, ...]:
     """Launch scripts, else installed commands, else programs whose code starts one of these by its path, else the programs.
 
-    Each is only named: what a user passes to it is theirs to know. Those nearest to the root come first.
+    Each is only named: what a user passes to it is theirs to know. What is edited or starts more that is (``edits``, by the file)
+    comes first, then what a guide of the root names, then what is nearest to the root.
     """
     programs = {name for name in programs if name.isprintable()}  # others cannot be typed
     if not programs:
         return ()
     stems = {PurePosixPath(name).stem for name in programs}
-    scripts = (
-        script.name
+    started = (
+        (script.name, name)
         for script in project.scripts(*sorted(stems))
         if script.kind in _SHELLS
         and not (script.name.endswith(NOTEBOOK) or is_in_test_folder(script.name) or is_aside(script.name))
         for launch in script.launches
-        if not programs.isdisjoint(project.started(launch.program))
+        for name in project.started(launch.program)
+        if name in programs or name in edits
     )
-    if found := {name for name in scripts if not OTHER_TASK.search(name)}:
-        return _order(found)
+    scripts: dict[str, set[str]] = {}
+    for name, program in started:
+        scripts.setdefault(name, set()).add(program)
+    found = {name for name, files in scripts.items() if not (programs.isdisjoint(files) or OTHER_TASK.search(name))}
+    if found:
+        guides = b"".join(project.data(name) for name in project.launchers if name.endswith(GUIDES) and "/" not in name)
+        shown = {name for name in found if name.rpartition("/")[0].encode() in guides}
+        weight = {name: (-edits[name], -sum(edits[file] for file in scripts[name]), name not in shown) for name in found}
+        return tuple(sorted(found, key=lambda name: (weight[name], name.count("/"), name)))
     if found := {command for command, files in project.entry_points.items() if not programs.isdisjoint(files)}:
         return _order(found)
     calls = WordMatcher(starts)

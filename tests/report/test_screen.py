@@ -205,3 +205,17 @@ def test_the_other_commands_are_as_long_as_they_were(write, capsys: pytest.Captu
     main([command, ".", "--platform", "rocm"])
     caught = capsys.readouterr()
     assert (caught.out + caught.err).count("\n") > 2 * SCREEN
+
+
+def test_a_file_that_was_not_read_is_no_port_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "train.py").write_text(
+        'import torch.distributed as dist\nfrom lib import net\n\ndist.init_process_group("gloo")\n'
+    )
+    (tmp_path / ".gitmodules").write_text('[submodule "lib"]\n\tpath = lib\n\turl = https://example.com/lib\n')
+    (tmp_path / "lib").mkdir()
+    main(["diff", str(tmp_path), "--platform", "rocm", "--no-cache"])
+    said = capsys.readouterr().err
+    assert "1 file not fully read" in said
+    assert "Nothing to change for rocm." in said
+    assert "by hand: ddp-codemod makes" not in said

@@ -373,3 +373,85 @@ def test_it_is_said_once_and_not_where_nothing_changes(
     assert capsys.readouterr().out.count(said) == 1
     main(["apply", ".", "--platform", "rocm", "--lang", lang])
     assert said not in capsys.readouterr().out
+
+
+DEVICE = "import torch\n\n\ndef main():\n    torch.ones(1, requires_grad=True).cuda().sum().backward()" + MAIN
+
+
+def test_what_starts_most_of_the_edited_code_is_named_first(tmp_path: Path) -> None:
+    run = "torchrun --nproc_per_node=2 train.py $1\n"
+    found = start_files(
+        tmp_path,
+        "ascend",
+        train_py=TRAIN,
+        extract_py=DEVICE,
+        a_sh=run,
+        b_sh=run,
+        z_sh=run + "python extract.py $2\n",
+    )
+    assert found == ("z.sh", "a.sh", "b.sh")
+
+
+def test_of_scripts_that_start_the_same_the_one_in_the_readme_is_named_first(tmp_path: Path) -> None:
+    run = "torchrun --nproc_per_node=2 train.py $1\n"
+    files = {f"egs__{one}__run_sh": run for one in ("aishell", "cnceleb", "voxceleb")}
+    found = start_files(tmp_path, "rocm", train_py=TRAIN, README_md="# It\n\nSee egs/voxceleb for a recipe.\n", **files)
+    assert found == ("egs/voxceleb/run.sh", "egs/aishell/run.sh", "egs/cnceleb/run.sh")
+
+
+def test_three_are_named_and_the_rest_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = "torchrun --nproc_per_node=2 train.py $1\n"
+    start_files(tmp_path, "rocm", train_py=TRAIN, **{f"egs__{one}__run_sh": run for one in "abcdef"})
+    main(["diff", str(tmp_path), "--platform", "rocm", "--no-cache"])
+    line = next(one for one in capsys.readouterr().err.splitlines() if one.startswith("Start it"))
+    assert line.endswith("and 3 more")
+    assert "the script of your task" in line
+
+
+def test_a_benchmark_is_no_start_where_training_is_edited_elsewhere(tmp_path: Path) -> None:
+    measure = TRAIN.replace("torch.ones(1, requires_grad=True).sum().backward()", "print(dist.get_rank())")
+    files = {
+        "speed__measure_py": measure,
+        "train_py": DEVICE,
+        "README_md": readme("torchrun --nproc_per_node=2 speed/measure.py"),
+    }
+    assert start_files(tmp_path, "ascend", **files) == ("train.py",)
+    assert starts(tmp_path, "rocm", **files) == [("torchrun --nproc_per_node=2 speed/measure.py", "", False)]
+
+
+@pytest.mark.parametrize("platform", ["single-gpu", "rocm-windows"])
+def test_an_installed_command_is_named_as_it_is_typed_from_anywhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], platform: str
+) -> None:
+    files = {
+        "kit__train_py": TRAIN,
+        "pyproject_toml": '[project]\nname = "kit"\nversion = "1"\n[project.scripts]\nkit-train = "kit.train:main"\n',
+    }
+    starts(tmp_path, platform, **files)
+    main(["diff", str(tmp_path), "--platform", platform, "--no-cache"])
+    assert "Start it as before: kit-train\n" in capsys.readouterr().err
+
+
+ACCELERATE = (
+    "from accelerate import Accelerator\n\naccelerator = Accelerator()\naccelerator.backward(accelerator.prepare(build())(1))\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("platform", "text", "said"),
+    [
+        ("single-gpu", ACCELERATE, True),
+        ("rocm-windows", ACCELERATE, True),
+        ("rocm", ACCELERATE, False),
+        ("windows", ACCELERATE, False),
+        ("single-gpu", TRAIN, False),
+    ],
+)
+def test_one_process_is_started_by_a_command_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], platform: str, text: str, said: bool
+) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "train.py").write_text(text)
+    main(["diff", str(tmp_path), "--platform", platform, "--no-cache"])
+    told = capsys.readouterr()
+    assert ("start one process: accelerate launch --num_processes 1 SCRIPT" in told.out + told.err) is said
