@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
@@ -17,15 +18,12 @@ NAMES = ("default_backend", "process_group_backend")
 SAYS = "Return the process-group backend for this machine."
 Same = tuple[str, str, str]  # the condition, the new value and the old one: what is the same at several places
 Place = tuple[Finding, NewText]
-_SHARED = (
-    "util",
-    "misc",
-    "common",
-    "helper",
-    "dist",
-    "device",
-    "launch",
-)  # words in the names of files that hold what others share
+# names of files that hold what others share: about machines, or about nothing else; "rich_utils" is about something else
+_OF_MACHINES = re.compile(
+    r"(?i)(?:^|_)(?:accelerat\w*|comms?|cuda|ddp|devices?|dist|distributed|gpus?|launch\w*|parallel)(?:_|$)"
+)
+_OF_ALL = re.compile(r"(?i)_*(?:commons?|helpers?|misc|tools?|utils?|utilities|(?:common|misc)_utils?)")
+_OF_SOME = ("util", "misc", "common", "helper")
 _MODEL = b"def forward("  # what a file with a model has
 
 
@@ -82,24 +80,37 @@ def choose_helper(
 ) -> Helper | None:
     """The function that serves the most of the sites; None where there is no file for it that serves two.
 
-    A file with a model is no place for it where another one serves at least half as many.
+    A file about machines, or one that holds what all share, serves every file that imports something of the same package. A file
+    with a model is no place for it where another one serves at least half as many.
     """
     modules = list(dict.fromkeys(module for module, _ in sites))
     reached = {module: _find_imported_files(module, [node for at, node in sites if at is module], imports) for module in modules}
     own = {module.name for module in modules}
+    known: dict[str, str] = {}
+    for found in reached.values():
+        for name, dotted in found.items():
+            known.setdefault(name, dotted)
+    packages = {module: {dotted.partition(".")[0] for dotted in found.values()} for module, found in reached.items()}
+
+    def written(module: Module, name: str) -> str | None:
+        """How a file imports another, or can."""
+        if name in reached[module]:
+            return reached[module][name]
+        can = name in known and _rate_name(name) < 2 and known[name].partition(".")[0] in packages[module]
+        return known[name] if can else None
 
     def served(name: str) -> list[Module]:
-        return [module for module in modules if module.name == name or name in reached[module]]
+        return [module for module in modules if module.name == name or written(module, name) is not None]
 
     counts = {
         name: sum(module in served(name) for module, _ in sites)
         for name in {name for module in modules for name in (module.name, *reached[module])}
     }
 
-    def rank(name: str) -> tuple[bool, bool, int, bool, bool, str]:
-        few = counts[name] * 2 < max(counts.values())
-        shared = any(word in name.rpartition("/")[2].lower() for word in _SHARED)
-        return few, _MODEL in imports.project.data(name), -counts[name], not shared, name not in own, name
+    def rank(name: str) -> tuple[bool, bool, bool, int, int, bool, str]:
+        few, rating = counts[name] * 2 < max(counts.values()), _rate_name(name)
+        model = _MODEL in imports.project.data(name)
+        return few, model, rating > 1, -counts[name], rating, name not in own, name
 
     for name in sorted((name for name, n in counts.items() if n > 1), key=rank):
         users = served(name)
@@ -111,10 +122,19 @@ def choose_helper(
         called = next((one for one in names if not any(_is_mentioned(module, one) for module in {home, *users})), None)
         if at is None or called is None or any(node.lineno < at[1].lineno for module, node in sites if module is home):
             continue
-        return Helper(
-            home, called, at[0], at[1], {module.name: reached[module][name] for module in users if module is not home}, says
-        )
+        ways = {module.name: written(module, name) or "" for module in users if module is not home}
+        return Helper(home, called, at[0], at[1], ways, says)
     return None
+
+
+def _rate_name(name: str) -> int:
+    """How good a place a file is by its name: 0 about machines, 1 for what all share, 2 for what some share, 3 any other."""
+    stem = name.rpartition("/")[2].rpartition(".")[0]
+    if _OF_MACHINES.search(stem):
+        return 0
+    if _OF_ALL.fullmatch(stem):
+        return 1
+    return 2 if any(word in stem.lower() for word in _OF_SOME) else 3
 
 
 def _can_hold(module: Module) -> bool:

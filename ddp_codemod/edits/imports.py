@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from ddp_codemod.edits.import_order import find_later_name, order_import
 from ddp_codemod.edits.spans import Insertion, line_ending
 from ddp_codemod.edits.visible_names import Bound, find_unbound_read, is_declared, list_bindings, list_imported_names, scopes_at
 from ddp_codemod.model import Reason, Source
@@ -137,6 +138,9 @@ def _join_existing_import(source: Source, tree: ast.Module, wanted: WantedImport
             above = node.names[-2].lineno if len(node.names) > 1 else node.lineno
             alone = above != last.lineno  # each name has a line of its own
             indent = line[: len(line) - len(line.lstrip(" \t"))]
+            if (later := find_later_name(node, wanted.name)) is not None:
+                between = f",{line_ending(source, end)}{indent}" if alone else ", "
+                return Insertion(source.offset(later.lineno, later.col_offset), f"{wanted.name}{between}")
             return Insertion(end, f",{line_ending(source, end)}{indent}{wanted.name}" if alone else f", {wanted.name}")
     return None
 
@@ -164,7 +168,7 @@ def _find_import_places(
     like = like or [at for at in imports if any(wanted.package.startswith(f"{top}_") for top in _list_packages(body[at]))]
     if like:
         run = set(_collect_import_run(body, like[0]))
-        yield _insert_line_after(source, body, [at for at in like if at in run][-1], wanted)
+        yield _insert_sorted(source, body, [at for at in like if at in run], wanted)
     standard = [at for at in imports if _list_packages(body[at]) & sys.stdlib_module_names]
     if wanted.package in sys.stdlib_module_names:
         for at in (*standard[:1], *imports[:1]):
@@ -175,6 +179,18 @@ def _find_import_places(
         yield _insert_line_before(source, body[others[0]], wanted)
     if imports:
         yield _insert_line_after(source, body, _collect_import_run(body, imports[0])[-1], wanted)
+
+
+def _insert_sorted(source: Source, body: Sequence[ast.stmt], near: Sequence[int], wanted: WantedImport) -> Insertion | None:
+    """Behind the imports of a package; among them where they are sorted as isort and ruff have them."""
+    keys = [order_import(body[at]) for at in near]
+    own = (bool(wanted.name), wanted.module.lower())
+    before = sum(key <= own for key in keys)
+    if keys == sorted(keys) and 0 < before < len(near):
+        return _insert_line_after(source, body, near[before - 1], wanted)
+    if keys == sorted(keys) and not before and len(near) > 1:
+        return _insert_line_before(source, body[near[0]], wanted)
+    return _insert_line_after(source, body, near[-1], wanted)
 
 
 def _collect_import_run(body: Sequence[ast.stmt], at: int) -> list[int]:

@@ -14,13 +14,14 @@ from ddp_codemod.catalog.load import Rules
 from ddp_codemod.edits import unused_imports
 from ddp_codemod.edits.argument_translation import translate_argument
 from ddp_codemod.edits.conditional import Import, launcher_edits
-from ddp_codemod.edits.imports import choose_likeliest_name
 from ddp_codemod.edits.insert import add_import
-from ddp_codemod.edits.objects import format_call, format_mapping
+from ddp_codemod.edits.object_edits import edit_handler, edit_object
+from ddp_codemod.edits.objects import format_mapping
+from ddp_codemod.edits.portable_device import find_plugin_place
 from ddp_codemod.edits.shared_edits import deduplicate_imports, guard_import, is_import, merge_edits
 from ddp_codemod.edits.statements import place_statement
 from ddp_codemod.edits.translation_warning import choose_name_before, warning_edits
-from ddp_codemod.edits.values import find_first_quote, make_new_value
+from ddp_codemod.edits.values import make_new_value
 from ddp_codemod.edits.widened_choices import widen_choice_lists
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import REMOVE_IMPORT, Action, Edit, Reason, Recipe, replace_stretches
@@ -77,6 +78,7 @@ class Planner(Struct):
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     _plan: dict[Key, Edit] = field(default_factory=dict)
     _dropped: dict[Module, list[tuple[ast.expr, Key]]] = field(default_factory=dict)
+    _replaced: dict[Module, list[tuple[ast.expr, Key]]] = field(default_factory=dict)
     _arguments: dict[Module, list[tuple[ast.expr, Key]]] = field(default_factory=dict)
 
     def plan(self, findings: list[Finding]) -> Plan:
@@ -90,6 +92,8 @@ class Planner(Struct):
             self._remove_imports(module, dropped)
         for module, dropped in self._arguments.items():
             self._remove_imports(module, dropped, self.missing)
+        for module, replaced in self._replaced.items():
+            self._remove_imports(module, replaced, self._list_outside_names(module))
         self._plan = deduplicate_imports(self._plan)
         return Plan(settled, tuple(sorted(self._plan.values(), key=lambda edit: (edit.name, edit.start, edit.end))))
 
@@ -106,6 +110,10 @@ class Planner(Struct):
             recipe = Recipe(REMOVE_IMPORT, (("name", unused.name),))
             reason = Reason.of("edit-unused-import", Meaning.UNUSED, name=unused.name)
             self._keep(Edit(module.name, place.start, place.end, None, first.rule, first.applicability, reason, group, recipe))
+
+    def _list_outside_names(self, module: Module) -> frozenset[str]:
+        """The qualified names that a file imports from packages which are not the project's: no code of its own runs for them."""
+        return unused_imports.list_outside_names(module, self.imports.project.file if self.imports is not None else None)
 
     def _settle_finding(self, finding: Finding) -> Finding:
         if finding.action is not Action.EDIT:
@@ -175,18 +183,28 @@ class Planner(Struct):
         if isinstance(change, NewText) and style is not None:
             edits += widen_choice_lists(finding, change.source, change.text, edits[-1], self.rules)
         style = self.style  # other machines run the file, whatever this change is
+        if isinstance(change, Insertions) and (gone := unused_imports.find_replaced_names(change, edits[-1])):
+            self._replaced.setdefault(change.module, []).extend((name, _build_key(edits[-1])) for name in gone)
         plugin = None if style is not None and style.plugin_loads_itself(finding) else finding.required_import
         if plugin is not None and isinstance(finding.use, Use):
-            if isinstance(needed := self._add_import(finding.use.module, plugin, None, finding.use.call, group, finding), Reason):
+            needed = self._import_plugin(
+                plugin, find_plugin_place(finding, style.device_helper if style is not None else None, edits), imported
+            )
+            if isinstance(needed, Reason):
                 return needed
-            guarded = [guard_import(edit) if style is not None else edit for edit in needed[0]]
-            if None in guarded:
-                return Reason.of("review-portable-import", name=plugin)
-            edits += [edit for edit in guarded if edit is not None]
+            edits += needed
         for beside in edits:  # a list in another file that has to admit the new name, say
             if barred := self.limits.bar(beside.name, finding.rule, beside.name):
                 return barred
         return edits
+
+    def _import_plugin(self, plugin: str, at: tuple[Module, ast.AST], imported: Import) -> list[Edit] | Reason:
+        """The import of the platform's package; with a guard where other machines run the code."""
+        needed = imported(at[0], plugin, None, at[1])
+        if isinstance(needed, Reason) or self.style is None:
+            return needed if isinstance(needed, Reason) else needed[0]
+        guarded = [one for edit in needed[0] if (one := guard_import(edit)) is not None]
+        return guarded if len(guarded) == len(needed[0]) else Reason.of("review-portable-import", name=plugin)
 
     def _edit_change(self, finding: Finding, change: Change, edit: Callable[..., Edit], imported: Import) -> list[Edit] | Reason:
         if isinstance(change, Splice):
@@ -211,9 +229,9 @@ class Planner(Struct):
             offset, text = change.module.add_below(change.below, change.key, change.text, change.inside)
             return [edit(offset, offset, text)]
         if isinstance(change, NewHandler):
-            return self._edit_handler(finding, change, edit)
+            return edit_handler(change, edit, imported)
         if isinstance(change, NewObject):
-            return self._edit_object(finding, change, edit)
+            return edit_object(change, edit, imported)
         if isinstance(change, NewMapping):
             return [edit(*format_mapping(change))]
         if isinstance(change, DroppedArgument):
@@ -226,32 +244,6 @@ class Planner(Struct):
         if isinstance(change, NewStatement):
             return self._statement(finding, change, edit)
         return self._edit_variable(finding, change, edit)
-
-    def _edit_handler(self, finding: Finding, change: NewHandler, edit: Callable[..., Edit]) -> list[Edit] | Reason:
-        module, place = change.module, change.module.place(change.call)
-        package, _, name = choose_likeliest_name(module.source, module.tree, change.handler.names, place.start).rpartition(".")
-        probe = edit(place.start, place.end, None)
-        needed = self._add_import(module, package, name, change.call, probe.group, finding)
-        if isinstance(needed, Reason):
-            return needed
-        element = f'{needed[1]}({change.handler.keyword}="{change.text}")'
-        if change.into is not None:
-            end = module.place(change.into.elts[-1]).end
-            return [*needed[0], replace(probe, start=end, end=end, after=f", {element}")]
-        recipe = Recipe("append-to-list-keyword", (("name", change.parameter), ("element", element)))
-        return [*needed[0], replace(probe, recipe=recipe, anchor=module.place(change.call.func).end)]
-
-    def _edit_object(self, finding: Finding, change: NewObject, edit: Callable[..., Edit]) -> list[Edit] | Reason:
-        module, node = change.module, change.source.code[1] if change.source is not None else change.call
-        probe = edit(module.place(node).start, module.place(node).end, None)
-        needed = self._add_import(module, change.package, change.name, change.call, probe.group, finding)
-        if isinstance(needed, Reason):
-            return needed
-        arguments = (*change.arguments, (change.keyword, change.text))
-        if change.source is not None:
-            return [*needed[0], replace(probe, after=format_call(needed[1], arguments, find_first_quote(module, node)))]
-        recipe = Recipe("add-keyword", (("name", change.parameter), ("value", format_call(needed[1], arguments))))
-        return [*needed[0], replace(probe, recipe=recipe, anchor=module.place(change.call.func).end)]
 
     def _import_package(
         self, change: Insertions | NewStatement, finding: Finding, edit: Callable[..., Edit]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Callable, Container, Iterator, Sequence
 
 from msgspec import Struct
 
+from ddp_codemod.model import Edit
 from ddp_codemod.parse.python import Module, walk
+from ddp_codemod.policy.findings import Insertions
 
 DYNAMIC = frozenset({"globals", "locals", "vars", "eval", "exec"})  # with these, a name may be used unseen
 
@@ -51,6 +54,29 @@ def find_unused(
                 continue
             if not _is_exported(module, name) and not _has_noqa(module, statement) and not reexported(module, name):
                 yield UnusedImport(statement, name, tuple(dict.fromkeys(inside[name])))
+
+
+def find_replaced_names(change: Insertions, edit: Edit) -> list[ast.Name]:
+    """The names in the text that an edit replaces, which its new text does not have."""
+    names = [node for node in walk(change.node) if isinstance(node, ast.Name)]
+    places = [(node, change.module.place(node)) for node in names if edit.after is not None]
+    replaced = [node for node, place in places if edit.start <= place.start and place.end <= edit.end]
+    return [node for node in replaced if not re.search(rf"(?<![\w.]){re.escape(node.id)}\b", edit.after or "")]
+
+
+def list_outside_names(module: Module, file: Callable[[str, str], str | None] | None) -> frozenset[str]:
+    """What a file imports by name from packages that are not the project's, as qualified names; not what a text mentions, too."""
+    folder = module.name.rpartition("/")[0] or "."
+    texts = [node.value for node in module.nodes.get(ast.Constant, ()) if isinstance(node, ast.Constant)]
+    written = "\n".join(text for text in texts if isinstance(text, str))
+    return frozenset(
+        f"{statement.module}.{alias.name}"
+        for statement in module.tree.body
+        if isinstance(statement, ast.ImportFrom) and not statement.level and statement.module
+        if file is not None and file(statement.module, folder) is None
+        for alias in statement.names
+        if not re.search(rf"\b{re.escape(alias.asname or alias.name)}\b", written)
+    )
 
 
 def _is_standard_library(statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:

@@ -59,7 +59,7 @@ def test_files_that_import_a_module_anyway_take_the_function_from_it(tmp_path: P
     assert sorted(after) == ["a.py", "pkg/common.py", "tools/b.py"]
     assert CONDITION in after["pkg/common.py"]
     for name in ("a.py", "tools/b.py"):
-        assert "from pkg.common import seed, default_backend\n" in after[name]
+        assert "from pkg.common import default_backend, seed\n" in after[name]
         assert "dist.init_process_group(default_backend()," in after[name]
 
 

@@ -54,7 +54,7 @@ def ported(tmp_path: Path) -> dict[str, str]:
 def test_one_function_serves_the_files_that_import_it(ported: dict[str, str]) -> None:
     assert "def device_type():" in ported["tools.py"]
     assert "return total / torch.ones(1, device=device_type())" in ported["tools.py"]
-    assert "from tools import mean, device_type" in ported["train.py"]
+    assert "from tools import device_type, mean" in ported["train.py"]
     assert "torch.ones(1).to(device_type())" in ported["train.py"]
     assert "getattr(torch, device_type()).device_count()" in ported["train.py"]
     assert 'torch.device(f"{device_type()}:{rank}"), torch.device(f"{device_type()}:0")' in ported["train.py"]
@@ -99,3 +99,50 @@ def test_the_function_tells_the_machines_apart(ported: dict[str, str], monkeypat
     assert told() == "npu"
     torch.npu = types.SimpleNamespace(is_available=lambda: False)  # type: ignore[attr-defined]
     assert told() == "cuda"
+
+
+USER = "import torch\nfrom kit.{} import one\n\n\ndef run(x):\n    return x.cuda()\n\n\nrun(torch.ones(1)).sum().backward()\n"
+ONE = "import math\n\n\ndef one():\n    return math.pi\n"
+
+
+def port(root: Path, files: dict[str, str]) -> dict[str, str]:
+    (root / "pyproject.toml").touch()
+    for name, text in {"kit/__init__.py": "", **files}.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, "utf-8")
+    main(["apply", str(root), "--platform", "ascend", "--style", "portable", "--unsafe", "--no-cache"])
+    return {name: (root / name).read_text("utf-8") for name in files}
+
+
+@pytest.mark.parametrize("better", ["devices", "available_devices", "dist_utils", "comms", "utils", "misc"])
+def test_a_file_about_machines_holds_the_function_though_fewer_import_it(tmp_path: Path, better: str) -> None:
+    files = {f"kit/{better}.py": ONE, "kit/rich_utils.py": ONE, "a.py": USER.format(better)}
+    files |= {"b.py": USER.format("rich_utils"), "c.py": USER.format("rich_utils")}
+    after = port(tmp_path, files)
+    assert "def device_type" in after[f"kit/{better}.py"]
+    assert after["kit/rich_utils.py"] == ONE
+    for name in ("a.py", "b.py", "c.py"):
+        assert f"from kit.{better} import " in after[name]
+        assert "x.to(device_type())" in after[name]
+        assert "torch_npu" not in after[name]  # which the function's file imports
+    assert "import torch_npu" in after[f"kit/{better}.py"]
+
+
+def test_a_file_that_would_import_in_a_circle_holds_none(tmp_path: Path) -> None:
+    files = {"kit/devices.py": "import kit.b\n\n\ndef one():\n    return 1\n", "kit/rich_utils.py": ONE}
+    files |= {"kit/a.py": USER.format("devices"), "kit/b.py": USER.format("rich_utils"), "kit/c.py": USER.format("rich_utils")}
+    after = port(tmp_path, files)
+    assert "device_type" not in after["kit/devices.py"]
+
+
+def test_a_default_is_the_functions_result_without_an_import_of_torch(tmp_path: Path) -> None:
+    config = "from kit.devices import one\n\n\nclass Config:\n    device: str = 'cuda'\n"
+    train = "import torch\nfrom config import Config\nfrom kit.devices import one\n\ntorch.ones(1, requires_grad=True).to(Config.device).cuda().backward()\n"
+    after = port(tmp_path, {"kit/devices.py": ONE, "config.py": config, "train.py": train})
+    assert "device: str = device_type()\n" in after["config.py"]
+    assert "import torch" not in after["config.py"]
+
+
+def test_a_condition_has_no_brackets_within_those_of_a_call(tmp_path: Path) -> None:
+    after = port(tmp_path, {"train.py": "import torch\n\ntorch.ones(1, requires_grad=True).cuda().sum().backward()\n"})
+    assert '.to("npu" if hasattr(torch, "npu") and torch.npu.is_available() else "cuda").sum()' in after["train.py"]
