@@ -188,7 +188,7 @@ def _insert_sorted(source: Source, body: Sequence[ast.stmt], near: Sequence[int]
     before = sum(key <= own for key in keys)
     if keys == sorted(keys) and 0 < before < len(near):
         return _insert_line_after(source, body, near[before - 1], wanted)
-    if keys == sorted(keys) and not before and len(near) > 1:
+    if keys == sorted(keys) and not before:
         return _insert_line_before(source, body[near[0]], wanted)
     return _insert_line_after(source, body, near[-1], wanted)
 

@@ -89,7 +89,7 @@ def test_a_submodule_is_written_in_full_only_where_imported():
             "class A:\n    import os\n    def f(self):\n        init()\n",
             "import os\n\nclass A:\n    import os\n    def f(self):\n        init()\n",
         ),
-        ("from os import path\ninit()", "from os import path\nimport os\ninit()"),
+        ("from os import path\ninit()", "import os\nfrom os import path\ninit()"),
     ],
 )
 def test_an_import_that_may_not_have_run_does_not_count(before, after):
@@ -189,7 +189,7 @@ def test_a_standard_module_goes_among_its_like(before, after):
         ),
         ("import os\nimport torch\ninit()", "import os\nfrom accelerate import H\nimport torch\ninit()"),
         ("from accelerate import (A, B as C)\r\ninit()", "from accelerate import (A, B as C, H)\r\ninit()"),
-        ("from accelerate.utils import A\ninit()", "from accelerate.utils import A\nfrom accelerate import H\ninit()"),
+        ("from accelerate.utils import A\ninit()", "from accelerate import H\nfrom accelerate.utils import A\ninit()"),
         ("from accelerate import *\ninit()", "from accelerate import *\nfrom accelerate import H\ninit()"),
         (
             "def f():\n    from accelerate import A\ninit()",
