@@ -65,7 +65,10 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     traced: bool = False  # "made-by": also where that is elsewhere, or the value is not known and passed all the same
     device: str = ""  # "device": what the name of the device starts with; with a dot, also the name of something from outside
     ranks: tuple[Name, ...] = ()  # "device": names that hold a number
-    holders: tuple[Name, ...] = ()  # names of what holds the result: only there
+    holders: tuple[Name, ...] = ()  # names of what holds the result: only there ...
+    takers: tuple[
+        Name, ...
+    ] = ()  # ... or calls that it is an argument of, or that are made once for each, also by way of a variable
     # only where the number that is passed goes to a name of which a test is seen: "no": to none, or none is; "several": code runs for
     # more than 1 alone; "none": some runs for 0 alone
     tested: Literal["", "no", "several", "none"] = ""

@@ -73,7 +73,9 @@ class OpenedGates(Struct, frozen=True):
         """The names and attributes that a statement gives the number of devices."""
         if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
             call = statement.value
-            if self.counts.names & set(resolver.names(module, call.func)) and goes_to(module, call, self.counts.within):
+            if self.counts.names & set(resolver.names(module, call.func)) and goes_to(
+                module, call, self.counts.within, self.counts.takers
+            ):
                 yield from map(ast.unparse, statement.targets)
 
     def is_started(self, resolver: Resolver, module: Module, targets: Collection[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
 
 from msgspec import Struct
 
@@ -20,26 +21,48 @@ class Counts(Struct, frozen=True):
 
     names: frozenset[str] = frozenset()
     within: frozenset[str] = frozenset()  # what the number goes to then
+    takers: frozenset[str] = frozenset()  # or what is called with it, or once for each
     tested: frozenset[str] = frozenset()  # how it is tested then
 
     def open(self, module: Module, call: ast.Call) -> bool:
         """Whether a call of one of the names is edited so: then it decides no condition."""
-        return goes_to(module, call, self.within) and (tested(module, call) or "no") in self.tested
+        return goes_to(module, call, self.within, self.takers) and (tested(module, call) or "no") in self.tested
 
 
 NO_COUNTS = Counts()
 
 
-def goes_to(module: Module, call: ast.AST, names: Iterable[str]) -> bool:
-    """Whether a result becomes a variable, a key or a parameter of one of the names, also after some arithmetic."""
-    wanted, at = set(names), module.parents.get(call)
-    while isinstance(at, ast.BinOp):
-        at = module.parents.get(at)
+def goes_to(module: Module, call: ast.Call, names: Iterable[str], takers: Iterable[str] = ()) -> bool:
+    """Whether a result becomes a variable, a key or a parameter of one of the names, or what one of ``takers`` is called with.
+
+    Also after some arithmetic, and by way of one more variable.
+    """
+    wanted, calls = frozenset(names), frozenset(name.rpartition(".")[2] for name in takers)
+    return _is_taken(module, call, wanted, calls) or any(_is_taken(module, use, wanted, calls) for use in _uses(module, call))
+
+
+def _is_taken(module: Module, number: ast.AST, wanted: frozenset[str], calls: frozenset[str]) -> bool:
+    """Whether a number goes to one of the names, to a call, or to a loop that makes such calls."""
+    above = [number, *takewhile(lambda at: isinstance(at, (ast.BinOp, ast.Tuple, ast.List)), module.ancestors(number))]
+    at = module.parents.get(above[-1])
+    plain = not any(isinstance(one, (ast.Tuple, ast.List)) for one in above)
     if isinstance(at, ast.Assign):
-        return any(last_name(target) in wanted for target in at.targets)
+        return plain and any(last_name(target) in wanted for target in at.targets)
     if isinstance(at, (ast.AnnAssign, ast.NamedExpr)):
-        return last_name(at.target) in wanted
-    return isinstance(at, ast.keyword) and at.arg in wanted
+        return plain and last_name(at.target) in wanted
+    if isinstance(at, ast.keyword):
+        if plain and at.arg in wanted:
+            return True
+        at = module.parents.get(at)
+    if not isinstance(at, ast.Call) or number is at.func:
+        return False
+    if last_name(at.func) in calls:
+        return True
+    loop = module.parents.get(at)
+    if last_name(at.func) != "range" or not isinstance(loop, (ast.For, ast.comprehension)):
+        return False
+    around = loop if isinstance(loop, ast.For) else module.parents[loop]
+    return any(isinstance(part, ast.Call) and last_name(part.func) in calls for part in walk(around))
 
 
 def tested(module: Module, call: ast.Call) -> str:

@@ -53,6 +53,7 @@ def _counts_of(advice: Iterable[Advice]) -> Counts:
     return Counts(
         frozenset(name for one in found for name in one.names),
         frozenset(name for one in found for name in one.holders),
+        frozenset(name for one in found for name in one.takers),
         frozenset(one.tested for one in found),
     )
 

@@ -119,7 +119,7 @@ def find_hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _
                 yield from _find_type_places(context, pattern, module, call)
                 continue
             found = _narrow_call(context, pattern, module, call)
-            if found is not None and (not pattern.holders or goes_to(module, call, pattern.holders)):
+            if found is not None and (not pattern.holders or goes_to(module, call, pattern.holders, pattern.takers)):
                 if not pattern.tested or pattern.tested == (tested(module, call) or "no"):
                     yield found
         yield from _find_derived_classes(context, pattern, module)

@@ -42,6 +42,25 @@ if __name__ == "__main__":
     n_gpus = torch.cuda.device_count()
     mp.spawn(work, args=(n_gpus,), nprocs=n_gpus)
 """
+# By a name that says nothing, by position, in a loop, and as the size of a mesh, which makes the group.
+POSITIONAL = SPAWNS.replace("n_gpus", "found").replace("args=(found,), nprocs=found", "(found,), found")
+LOOPED = SPAWNS.replace("    n_gpus = torch.cuda.device_count()\n", "    found = []\n").replace(
+    "    mp.spawn(work, args=(n_gpus,), nprocs=n_gpus)",
+    """    for rank in range(torch.cuda.device_count()):
+        found.append(mp.get_context("spawn").Process(target=work, args=(rank, torch.cuda.device_count())))
+        found[-1].start()
+    for one in found:
+        one.join()""",
+)
+MESH = f"""import os
+import torch
+import torch.distributed as dist
+
+rank = int(os.environ["RANK"])
+size = torch.cuda.device_count()
+dist.init_device_mesh("cuda", (int(os.environ["WORLD_SIZE"]) // size, size))
+{STEP.replace(chr(10) + "    ", chr(10))}
+"""
 # A launcher's processes, and a group where there are several GPUs: kept in a class, as in scripts for competitions.
 LAUNCHED = f"""import os
 import torch
@@ -90,8 +109,9 @@ def run(root: Path, ranks: int, several: bool) -> list[str]:
     return [path.read_text() for path in sorted(root.glob("out-*"))]
 
 
-def test_a_program_that_starts_a_process_for_each_gpu_starts_as_many_as_it_is_told(tmp_path: Path) -> None:
-    assert 'torch.cuda.device_count() or int(os.environ.get("LOCAL_WORLD_SIZE", 1))' in apply(tmp_path, SPAWNS)
+@pytest.mark.parametrize("program", [SPAWNS, POSITIONAL, LOOPED])
+def test_a_program_that_starts_a_process_for_each_gpu_starts_as_many_as_it_is_told(tmp_path: Path, program: str) -> None:
+    assert 'torch.cuda.device_count() or int(os.environ.get("LOCAL_WORLD_SIZE", 1))' in apply(tmp_path, program)
     assert run(tmp_path, 1, several=True) == ["True 1.5", "True 1.5"]  # the mean over both
 
 
@@ -103,6 +123,11 @@ def test_it_starts_one_where_it_is_told_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("program", [LAUNCHED, WITHIN])
 def test_ranks_of_a_launcher_train_together_where_the_group_needs_several(tmp_path: Path, program: str) -> None:
     assert '"nccl"' not in apply(tmp_path, program)
+    assert run(tmp_path, 2, several=True) == ["True 1.5", "True 1.5"]
+
+
+def test_a_mesh_has_the_size_that_the_launcher_says(tmp_path: Path) -> None:
+    assert "nccl" not in apply(tmp_path, MESH)
     assert run(tmp_path, 2, several=True) == ["True 1.5", "True 1.5"]
 
 
@@ -125,6 +150,8 @@ MINDED = "import torch\nimport torch.distributed as dist\n\ndist.init_process_gr
         ("n_gpus = torch.cuda.device_count()\nif n_gpus < 1:\n    n_gpus = 1", "cpu"),
         ("n_gpus = torch.cuda.device_count()\ndevice = 'cpu' if n_gpus == 0 else 'cuda'", "cpu"),  # 0 chooses the CPU
         ("number = torch.cuda.device_count()", "cpu"),  # of what, nobody says
+        ("number = torch.cuda.device_count()\nfor one in range(number):\n    print(one)", "cpu"),  # starts nothing
+        ("number = torch.cuda.device_count()\nprint(dict(workers=number), range(number))", "cpu"),
         ("print(torch.cuda.device_count() > 1)", "cpu"),
         ("n_gpus = torch.cuda.device_count() if torch.cuda.is_available() else 1", "cpu"),  # never asked for here
     ],
