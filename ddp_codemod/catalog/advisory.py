@@ -35,6 +35,8 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     # ``names`` makes the group, in code that speaks of one of ``texts``, which a launcher supplies;
     # "uncounted": such a test, behind which a name of ``within`` is set to a number of processes that one of ``names`` starts, and
     # which is one elsewhere; ``without``: functions of the device that do nothing without one
+    # "numbered": a call passes what is called like one of ``ranks`` as an argument that is called like one of ``keywords``, or to a
+    # parameter of the project's own that is, and calls a function of the project or one below ``below`` that ``without`` leaves;
     # "joined": a call of one of ``names`` and one of one of ``makers`` are both asked by an ``and``
     # "annotated": one of the types ``names``, a Literal, lists ``device`` among nothing but ``texts``;
     # "entry": a mapping holds a list under a key of ``holders``, in a file that mentions one of ``names``;
@@ -42,7 +44,7 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     use: Literal[
         "called", "named", "required", "instance", "compared", "set", "imported", "text", "asked", "configured", "assigned", "option",
         "gate", "stated", "handed", "divisor", "apart", "alone", "uncounted", "entry", "annotated", "rest",
-        "joined",
+        "joined", "numbered",
     ] = "called"  # fmt: skip
     argument: str | None = None
     position: int | None = None

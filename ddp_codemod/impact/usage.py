@@ -17,6 +17,7 @@ from ddp_codemod.impact.derived_classes import find_derived_calls, find_listed_e
 from ddp_codemod.impact.device_values import is_device, is_device_choice, number_of
 from ddp_codemod.impact.divisors import find_divisors, find_remainders
 from ddp_codemod.impact.listed_devices import is_listed_device
+from ddp_codemod.impact.numbered_devices import find_passed_numbers
 from ddp_codemod.impact.other_device_names import find_other_names
 from ddp_codemod.impact.tensor_types import find_given_types
 from ddp_codemod.impact.uncounted_processes import find_uncounted, is_one_without_device
@@ -52,13 +53,15 @@ def find_hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _
         yield from _find_requirements(context, pattern, module)
     elif pattern.use == "gate":
         gates, resolver = context.facts.edited.gates, context.tracer.resolver
-        asked = (call for call in _find_calls(context, pattern, module) if gates.holds(resolver, module, call))
-        yield from (Hit(module, call, call) for call in asked)
+        calls = _find_calls(context, pattern, module)
+        yield from (Hit(module, call, call) for call in calls if gates.holds(resolver, module, call))
     elif pattern.use == "joined":
         calls = _find_calls(context, pattern, module)
         yield from (Hit(module, call) for call in calls if usage_names.is_joined(context, pattern.makers, module, call))
     elif pattern.use == "rest":
         yield from (Hit(module, node) for node in find_other_names(context, pattern, module))
+    elif pattern.use == "numbered":
+        yield from (Hit(module, call, given) for call, given in find_passed_numbers(context, pattern, module))
     elif pattern.below is not None:
         yield from (Hit(module, node) for node in usage_device.find_names_below(context, pattern, module))
     elif pattern.attributes:
@@ -88,10 +91,8 @@ def find_hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _
     elif pattern.use in ("apart", "alone"):
         tests = find_unsynchronized_tests if pattern.use == "apart" else find_ungrouped_tests
         yield from (Hit(module, test, test) for test in tests(context, pattern, module))
-    elif pattern.use == "named":
-        yield from _find_named(context, pattern, module, ast.Load)
-    elif pattern.use == "set":
-        yield from _find_named(context, pattern, module, ast.Store)
+    elif pattern.use in ("named", "set"):
+        yield from _find_named(context, pattern, module, ast.Load if pattern.use == "named" else ast.Store)
     elif pattern.use == "instance":
         yield from (Hit(module, node) for node in find_instances(context, pattern, module))
     elif pattern.use == "compared":
