@@ -52,12 +52,13 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     # "made-by": the result of one of ``makers``; "text": one of ``texts``; "picked": an element of a list that is no environment;
     # "chosen": a list of numbers, the number that means all, or what one of ``makers`` counts; "counted": anything but 0; "true", "false";
     # "one": 1 where there is no device, by a conditional that asks one of ``makers`` and gives more elsewhere;
+    # "function": one of ``makers`` itself, which is called later;
     # "lists": a list that holds the name of the device; "typed": a tensor that is made with one of ``texts`` as its type;
     # "option": the default of an option of the program that is called like one of ``texts``, a number from 0 on, in a file that
     # holds none of ``without``; of "asked", where what is compared comes from: "from-text": a text of the program, or a device that
     # it makes of one; "told": torch tells where a tensor lies
     argument_is: Literal[
-        "given", "omitted", "uneven", "device", "made-by", "text", "picked", "chosen", "counted", "true", "false", "one", "lists",
+        "given", "omitted", "uneven", "device", "made-by", "text", "picked", "chosen", "counted", "true", "false", "one", "lists", "function",
         "typed", "option", "from-text", "told",
     ] = "given"  # fmt: skip
     derived: bool = False  # also where a class of the project that derives from one of the names takes the argument, by its name
@@ -93,7 +94,7 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
 
     # "drop-argument"; "add-argument": the one that the pattern finds omitted is ``value``; "guard-statement": under ``condition``; "conditional-value": the argument, else ``otherwise``;
     # "at-least": never less than ``otherwise``; "launched-count": where the number is 0, what the variable ``value`` says, or
-    # ``otherwise``; "either-module": the function of this module under the condition, else of the package itself; "to-device": ``x.cuda(a)`` becomes ``x.to(a if condition else otherwise)``;
+    # ``otherwise``, also of a function that is passed on; "either-module": the function of this module under the condition, else of the package itself; "to-device": ``x.cuda(a)`` becomes ``x.to(a if condition else otherwise)``;
     # "argument-unless": the call under the condition, else its first argument, or, where that is no name, a call of ``otherwise``; "receiver-unless": else what its method is of;
     # "or-in-group": a test holds under the condition too, where its branch only wraps a model, without the arguments ``drops`` unless
     # ``value`` holds; "idle-stream": the call, else ``otherwise``, where nothing else is done with what it makes; "idle-event": the same, with what is done with it; "conditional-call": the call, else ``otherwise``, in

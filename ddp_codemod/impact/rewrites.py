@@ -111,7 +111,7 @@ def _make_replacements(hit: Hit, rewrite: Rewrite) -> list[Replacement]:
     if rewrite.recipe == "at-least":
         return [(place.start, place.start, f"max({rewrite.otherwise}, "), (place.end, place.end, ")")]
     if rewrite.recipe == "launched-count":
-        return _launched(module, node, rewrite)
+        return _launched(module, node, rewrite) if hit.argument is None else _launched_later(module, hit.argument, rewrite)
     if rewrite.recipe == "other-type":
         word = last_name(node)
         other = rewrite.types.get(word) if isinstance(node, ast.Attribute) else None
@@ -149,6 +149,13 @@ def _launched(module: Module, node: ast.AST, rewrite: Rewrite) -> list[Replaceme
     start, end = ("", "") if is_free(module, node) else ("(", ")")
     number = f'int({PACKAGE}.environ.get("{rewrite.value}", {rewrite.otherwise}))'
     return [*([(place.start, place.start, start)] if start else []), (place.end, place.end, f" or {number}{end}")]
+
+
+def _launched_later(module: Module, function: ast.expr, rewrite: Rewrite) -> list[Replacement]:
+    """A function that gives the number, or where that is 0 what the launcher's variable says, in place of one that counts."""
+    place = module.place(function)
+    number = f'int({PACKAGE}.environ.get("{rewrite.value}", {rewrite.otherwise}))'
+    return [(place.start, place.start, "lambda: "), (place.end, place.end, f"() or {number}")]
 
 
 def _replace_call(module: Module, call: ast.Call, condition: str, otherwise: str) -> list[Replacement]:

@@ -30,6 +30,18 @@ from ddp_codemod.policy.parser_classes import is_about_classes
 from ddp_codemod.sites.aliases import aliases_of
 from ddp_codemod.sites.entities import Definition
 
+_TESTS: dict[str, Callable[[Context, Pattern, Module, ast.expr], bool]] = {
+    "text": is_text,
+    "one": is_one_without_device,
+    "option": is_option,
+    "chosen": is_device_choice,
+    "device": is_device,
+    "uneven": lambda context, pattern, module, node: _is_uneven(context, module, node),
+    "picked": lambda context, pattern, module, node: is_list_item(context, module, node),
+    "function": lambda context, pattern, module, node: bool(
+        set(pattern.makers) & set(context.tracer.resolver.names(module, node))
+    ),
+}
 SAYS = frozenset({"print", "error", "critical", "warning", "warn"})
 Runs = Callable[[Module, ast.AST], bool]
 
@@ -210,23 +222,11 @@ def _narrow_call(context: Context, pattern: Pattern, module: Module, call: ast.C
         return Hit(module, call)
     if argument is None:
         return None
-    if pattern.argument_is == "uneven":
-        return Hit(module, call, argument) if _is_uneven(context, module, argument) else None
-    if pattern.argument_is == "text":
-        return Hit(module, call, argument) if is_text(context, pattern, module, argument) else None
-    if pattern.argument_is == "one":
-        return Hit(module, call, argument) if is_one_without_device(context, pattern, module, argument) else None
-    if pattern.argument_is == "picked":
-        return Hit(module, call, argument) if is_list_item(context, module, argument) else None
+    if pattern.argument_is in _TESTS:
+        return Hit(module, call, argument) if _TESTS[pattern.argument_is](context, pattern, module, argument) else None
     if pattern.argument_is == "lists":
         held = [one for one in ast.walk(argument) if isinstance(one, ast.Constant) and one.value == pattern.device]
         return Hit(module, call, held[0]) if held and isinstance(argument, (ast.List, ast.Tuple, ast.Set)) else None
-    if pattern.argument_is == "option":
-        return Hit(module, call, argument) if is_option(context, pattern, module, argument) else None
-    if pattern.argument_is == "chosen":
-        return Hit(module, call, argument) if is_device_choice(context, pattern, module, argument) else None
-    if pattern.argument_is == "device":
-        return Hit(module, call, argument) if is_device(context, pattern, module, argument) else None
     if pattern.argument_is == "made-by" and not pattern.traced:
         return Hit(module, call, argument) if _is_maker_call(context, pattern, module, argument) else None
     sources = context.tracer.evaluate(module, argument)

@@ -214,3 +214,42 @@ def test_it_is_said_that_more_processes_would_train_apart(tmp_path: Path, capsys
     said = " ".join(capsys.readouterr().out.split())
     assert "Before you set LOCAL_WORLD_SIZE=2, change " in said
     assert "LOCAL_WORLD_SIZE=2 python" not in said
+
+
+RESOLVED = f"""import os
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+from omegaconf import OmegaConf
+
+OmegaConf.register_new_resolver("device_count", torch.cuda.device_count)
+
+
+def work(rank, size):
+    os.environ["MASTER_ADDR"] = "localhost"
+    dist.init_process_group("nccl", rank=rank, world_size=size)
+{STEP}
+
+if __name__ == "__main__":
+    size = OmegaConf.create({{"devices": "${{device_count:}}"}}).devices
+    mp.spawn(work, args=(size,), nprocs=size)
+"""
+# What omegaconf does with such a text, where the package is not installed.
+OMEGACONF = """class OmegaConf:
+    register_new_resolver = lambda name, resolver: setattr(OmegaConf, name, staticmethod(resolver))
+    create = lambda entries: type("Made", (), {name: getattr(OmegaConf, text[2:-2])() for name, text in entries.items()})
+"""
+
+
+@pytest.mark.parametrize(("several", "seen"), [(True, ["True 1.5", "True 1.5"]), (False, ["True 1.0"])])
+def test_a_configuration_that_counts_gpus_counts_processes(tmp_path: Path, several: bool, seen: list[str]) -> None:
+    apply(tmp_path, RESOLVED)
+    (tmp_path / "omegaconf.py").write_text(OMEGACONF, "utf-8")
+    assert run(tmp_path, 1, several) == seen
+
+
+def test_a_configuration_that_counts_gpus_otherwise_stays(tmp_path: Path) -> None:
+    program = RESOLVED.replace("torch.cuda.device_count)", "lambda: max(1, torch.cuda.device_count()))").replace(
+        '"nccl"', '"gloo"'
+    )
+    assert apply(tmp_path, program) == program
