@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence, Set
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from ddp_codemod.discover.kinds import is_test
@@ -89,12 +89,10 @@ class StartCommands:
         """The files or installed commands that start the programs, whatever these need."""
         edited = [one for one in decisions if one.action is Action.EDIT]
         groups = {one.call for one in edited if one.rule in self.context.rules.fixes}
-        names = self._find_programs(self._calls_of(groups)) if groups else []
-        if not names or self._is_training_elsewhere(edited, names):
-            names = self._find_programs(self._calls_of({one.call for one in edited}))
-        names = [name for name in names if self._does_something(name)]
+        training = self._find_training(groups)
+        if not any(_TRAINS.search(PurePosixPath(name).stem) for name in training):  # the edited groups are of another task
+            training = self._find_training({one.call for one in edited}) or training
         starts = {word for table in self.context.rules.processes for word in table.starts}
-        training = self._find_training(set(names))
         edits = Counter(place.name for place in {one.call for one in edited})
         return find_start_files(self.project, training, starts, edits) if training else ()
 
@@ -105,10 +103,16 @@ class StartCommands:
         others = self._find_programs(self._calls_of({one.call for one in edited if one.rule not in self.context.rules.fixes}))
         return any(_TRAINS.search(PurePosixPath(name).stem) for name in others)
 
-    def _find_training(self, names: Set[str]) -> set[str]:
-        """Those that train, by what they are called; else those that are not called by another task."""
-        found = {name for name in names if _TRAINS.search(PurePosixPath(name).stem)}
-        return {name for name in found or names if not OTHER_TASK.search(name)}
+    def _find_training(self, places: set[Place]) -> set[str]:
+        """The programs that run edited calls and train, by what they are called; else those that are not called by another task.
+
+        Many that nothing marks as programs are settings in Python.
+        """
+        names = {name for name in self._find_programs(self._calls_of(places)) if self._does_something(name)}
+        if found := {name for name in names if _TRAINS.search(PurePosixPath(name).stem)}:
+            return found
+        marked = {name for name in names if MAIN.encode() in self.project.data(name)}
+        return {name for name in marked or (names if len(names) <= _LOOKED_AT else ()) if not OTHER_TASK.search(name)}
 
     def _find_programs(self, calls: Sequence[tuple[Module, ast.Call]]) -> list[str]:
         above = self.imports.above(module.name for module, _ in calls)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Set
 from pathlib import PurePosixPath
@@ -12,6 +13,7 @@ from ddp_codemod.sites.launched_programs import find_named_programs
 from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.word_search import WordMatcher
 
+_TRAINS = re.compile(r"(?i)(?<![a-z])(?:pre)?train|fine_?tune")  # in the path of a script, beside which others do something else
 _SHELLS = ("shell", "batch", "powershell")
 
 
@@ -38,6 +40,7 @@ def find_start_files(project: Project, programs: Set[str], starts: Iterable[str]
     for name, program in started:
         scripts.setdefault(name, set()).add(program)
     found = {name for name, files in scripts.items() if not (programs.isdisjoint(files) or OTHER_TASK.search(name))}
+    found = {name for name in found if _TRAINS.search(name)} or found
     if found:
         guides = b"".join(project.data(name) for name in project.launchers if name.endswith(GUIDES) and "/" not in name)
         shown = {name for name in found if name.rpartition("/")[0].encode() in guides}

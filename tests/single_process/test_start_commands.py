@@ -263,7 +263,8 @@ def test_it_is_the_last_thing_to_do(
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pyproject.toml").touch()
-    starts(tmp_path, train_py=SPAWN, README_md=readme("python train.py --epochs 1"))
+    minded = SPAWN.replace("torch.cuda.device_count()", "max(1, torch.cuda.device_count())")
+    starts(tmp_path, train_py=minded, README_md=readme("python train.py --epochs 1"))
     main([command, ".", "--platform", "cpu"])
     caught = capsys.readouterr()
     said = caught.err + caught.out
@@ -341,6 +342,38 @@ def test_where_no_command_is_plain_the_script_that_starts_it_is_named(tmp_path: 
         other_sh="torchrun lib/other.py\n",
     )
     assert found == ("run_all.sh", "recipes/a/run.sh")
+
+
+def test_of_several_scripts_that_which_trains_is_named(tmp_path: Path) -> None:
+    script = "torchrun --nproc_per_node=$n lib/main.py $1\n"
+    found = start_files(tmp_path, lib__main_py=NEEDS, scripts__train__a_sh=script, scripts__gen_ppl__a_sh=script, draw_sh=script)
+    assert found == ("scripts/train/a.sh",)
+    assert start_files(tmp_path, constrain_sh=script, scripts__train__a_sh="") == (
+        "constrain.sh",
+        "draw.sh",
+        "scripts/gen_ppl/a.sh",
+    )
+
+
+def test_training_is_named_where_only_its_device_is_edited(tmp_path: Path) -> None:
+    """The group that is edited is of a program that does something before."""
+    extract = NEEDS.replace("torch.ones(1, requires_grad=True).sum().backward()", "torch.ones(1)")
+    train = "import sys\n\nimport torch\nfrom accelerate import Accelerator\n\nAccelerator(cpu=bool(sys.argv[1])).backward(torch.ones(1, requires_grad=True).cuda().sum())\n"
+    for name, program in (("features_py", extract), ("train_py", train)):
+        (tmp_path / name.replace("_py", ".py")).write_text(program)
+    assert start_files(tmp_path, "cpu", extract_sh="torchrun features.py $1\n", run_sh="accelerate launch train.py $1\n") == (
+        "run.sh",
+    )
+
+
+def test_many_files_of_settings_are_no_programs(tmp_path: Path) -> None:
+    base = "dist_cfg = dict(backend='nccl')\nenv_cfg = dict(dist_cfg=dist_cfg)\n"
+    for number in range(20):
+        (tmp_path / f"config_{number}.py").write_text("from base import *\n\nenv_cfg.update(seed=1)\n")
+    assert (
+        start_files(tmp_path, base_py=base, tools_py="from mmengine.runner import Runner\n\nRunner.from_cfg(None).train()\n")
+        == ()
+    )
 
 
 def test_a_program_that_starts_it_by_its_path_is_named(tmp_path: Path) -> None:
