@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
-from ddp_codemod.parse.python import last_name
+from ddp_codemod.parse.python import Module, last_name
 
 # What ends loops, programs and lookups, or tells of too little memory: nothing that a machine lacks raises these.
 _ELSEWHERE = {
@@ -31,6 +31,27 @@ def can_continue(around: ast.Try, raises: Collection[str] = ()) -> bool:
     """
     others = _ELSEWHERE | (_KINDS.difference(raises) if raises else set())
     return any(not _has_raise(handler) and not _is_for_other_exceptions(handler.type, others) for handler in around.handlers)
+
+
+def leaves_unbound(module: Module, around: ast.Try, imported: ast.Import | ast.ImportFrom) -> bool:
+    """Whether code that runs without a condition reads what is imported, where the handlers put nothing in its place."""
+    if not all(isinstance(part, ast.Pass) for handler in around.handlers for part in handler.body):
+        return False
+    names = {alias.asname or alias.name.partition(".")[0] for alias in imported.names}
+    return any(
+        isinstance(use, ast.Name) and use.id in names and isinstance(use.ctx, ast.Load) and _is_unconditional(module, around, use)
+        for use in module.nodes.get(ast.Name, ())
+    )
+
+
+def _is_unconditional(module: Module, around: ast.Try, use: ast.AST) -> bool:
+    """Whether a place runs whenever its function does; what ``around`` holds itself does not."""
+    for at in module.ancestors(use):
+        if at is around or isinstance(at, (ast.If, ast.IfExp, ast.BoolOp, ast.Try, ast.Assert, ast.Match)):
+            return False
+        if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            return True
+    return True
 
 
 def _has_raise(handler: ast.ExceptHandler) -> bool:

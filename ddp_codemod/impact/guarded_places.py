@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ddp_codemod.catalog.advisory import Advice
 from ddp_codemod.dataflow.demands import leaves
-from ddp_codemod.impact.exception_handlers import can_continue
+from ddp_codemod.impact.exception_handlers import can_continue, leaves_unbound
 from ddp_codemod.impact.usage import Hit
 from ddp_codemod.impact.usage_device import is_device_aware
 from ddp_codemod.impact.usage_names import is_availability_checked
@@ -36,7 +36,7 @@ def is_guarded(context: Context, advice: Advice, hit: Hit) -> bool:
             if _is_device_test(around.test, foreign, advice.guards) or is_availability_checked(module, around, child, hit.node):
                 return True
         elif raises and isinstance(around, ast.Try) and child in around.body and can_continue(around, advice.raises):
-            return True
+            return not (isinstance(child, (ast.Import, ast.ImportFrom)) and leaves_unbound(module, around, child))
         elif isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             # code that asks for the new backend by its name knows what it does
             backends = set(advice.backend)

@@ -74,3 +74,41 @@ def test_a_handler_that_does_not_go_on_without_the_device(tmp_path: Path, handle
 )
 def test_a_handler_that_goes_on_without_it(tmp_path: Path, handlers: str) -> None:
     assert not changed(tmp_path, handlers)
+
+
+UNBOUND = """import torch.distributed as dist
+
+try:
+    import flash_attn
+{handler}
+
+def attend(q, kind="flash"):
+{use}
+
+dist.init_process_group("gloo")
+attend(1)
+"""
+PASS = "except ImportError:\n    pass\n"
+
+
+@pytest.mark.parametrize(
+    ("handler", "use", "listed"),
+    [
+        (PASS, "    return flash_attn.flash_attn_func(q)", True),
+        ("except:\n    pass\n", "    return flash_attn.flash_attn_func(q)", True),
+        (PASS, "    if kind == 'flash':\n        return flash_attn.flash_attn_func(q)\n    return q", False),
+        (PASS, "    return flash_attn.flash_attn_func(q) if kind == 'flash' else q", False),
+        (PASS, "    try:\n        return flash_attn.flash_attn_func(q)\n    except NameError:\n        return q", False),
+        (PASS, "    return q", False),
+        (
+            "except ImportError:\n    flash_attn = None\n",
+            "    return flash_attn.flash_attn_func(q)",
+            False,
+        ),  # something takes its place
+        ("except ImportError:\n    HAS = False\n", "    return flash_attn.flash_attn_func(q)", False),
+    ],
+)
+def test_an_import_that_is_caught_and_read_anyhow_is_listed(tmp_path: Path, handler: str, use: str, listed: bool) -> None:
+    (tmp_path / "train.py").write_text(UNBOUND.format(handler=handler, use=use))
+    found = survey(Options((tmp_path,), RULES.platforms["cpu"], RULES, (), tmp_path))
+    assert bool([one for one in found.decisions if one.surface == "device-attention"]) is listed
