@@ -21,8 +21,8 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     # for with isinstance; "compared": what it gives is compared with one of ``texts``; "set": it gets a value
     # "imported": a statement imports one of the modules, and nothing catches that it is missing; "text": a whole string;
     # "asked": what one of the names in ``holders`` holds is compared with a text that starts with ``device``; "configured": in a
-    # file of settings one of ``keywords`` is one of ``texts``, beside a key of ``holders`` if there are such, where the project
-    # imports one of ``names``; "assigned": a variable, field, entry or default that is called like one of ``holders`` gets a text
+    # file of settings one of ``keywords`` is one of ``texts``, beside a key of ``holders`` if there are such, and none of ``without``,
+    # where the project imports one of ``names``; "assigned": a variable, field, entry or default that is called like one of ``holders`` gets a text
     # that starts with ``device``; "option": a launch file gives one of the options ``keywords``, and none of ``without``, to a
     # program of the project whose text holds one of ``names``; with ``device``, a value that starts so, to one that trains, with
     # ``texts``, one of these;
@@ -79,7 +79,7 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     classes: tuple[Name, ...] = ()
     commands: tuple[Name, ...] = ()  # programs that launch files start
     # "option": others, or texts, beside which it says nothing; "rest": names that it does not mean, with all that is below them;
-    # of methods, functions in which they only pass on what they are asked for; "handed": calls that go on without the device
+    # "configured": keys; of methods, functions in which they only pass on what they are asked for; "handed": calls that go on without the device
     without: tuple[Name, ...] = ()
 
     def __post_init__(self) -> None:

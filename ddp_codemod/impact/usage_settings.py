@@ -45,7 +45,8 @@ def list_settings(context: Context, pattern: Pattern) -> Iterator[tuple[Document
                 depth = len(entry.path) - 1
                 held = (one for one in document.entries if one.document == entry.document and one.path[:depth] == entry.path[:-1])
                 beside = {one.path[depth] for one in held}
-                if entry.value.lower() in pattern.texts and not (pattern.holders and beside.isdisjoint(pattern.holders)):
+                said = entry.value.lower() in pattern.texts and beside.isdisjoint(pattern.without)
+                if said and not (pattern.holders and beside.isdisjoint(pattern.holders)):
                     yield document, entry
 
 
