@@ -81,9 +81,19 @@ def _search_module(tracer: Tracer, module: Module, spelled: set[str], word: str)
 
 
 def _is_foreign(tracer: Tracer, module: Module, node: ast.Attribute) -> bool:
-    """Whether an attribute is that of a library."""
+    """Whether an attribute is that of a library; one of ``self`` may be set by the project, whatever its class derives from."""
+    if isinstance(node.value, ast.Name) and _is_own_object(module, node.value):
+        return False
     found = tracer.resolver.resolve(module, node)
     return bool(found) and all(isinstance(entity, External) for entity in found)
+
+
+def _is_own_object(module: Module, name: ast.Name) -> bool:
+    """Whether a name is that of the object whose method it is in."""
+    function = scope_of(module, name)
+    if not isinstance(function, _FUNCTIONS) or not isinstance(module.parents.get(function), ast.ClassDef):
+        return False
+    return [one.arg for one in (*function.args.posonlyargs, *function.args.args)][:1] == [name.id]
 
 
 def _is_called_with_mapping(tracer: Tracer, module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
