@@ -150,6 +150,9 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     )  # the same of methods: what makes their objects
     default_tables: tuple[Name, ...]
     current_functions: tuple[Name, ...]
+    current_by_device: tuple[Name, ...] = ()  # those of them that give a text with a backend for each device
+    current_methods: tuple[Name, ...] = ()  # methods of a group that do
+    default_groups: tuple[Name, ...] = ()  # names of the default group
     attribute_mappings: tuple[
         Name, ...
     ] = ()  # classes whose objects have the entries of the mapping that they are passed as attributes

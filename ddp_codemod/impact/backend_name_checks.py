@@ -9,15 +9,15 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
 from ddp_codemod.dataflow.fold import UNKNOWN, FoldResult, Known, fold, truth
-from ddp_codemod.dataflow.values import CurrentBackend, Value
+from ddp_codemod.dataflow.values import Value
 from ddp_codemod.impact import conditions
+from ddp_codemod.impact.backend_names import find_table, read_backend_name
 from ddp_codemod.impact.conditions import Consequence, Swap
+from ddp_codemod.impact.group_name_uses import find_group_name_uses
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import TIED, Action, Advisory, Edit, Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Context, Finding, NewText, Translation
-from ddp_codemod.sites.entities import External
-from ddp_codemod.sites.scopes import bindings, owner_scope, scope_of
 
 Writable = Callable[[str], bool]
 
@@ -29,37 +29,32 @@ def find_affected_checks(
     yield from _find_stopping_checks(context, findings, writable)
     edits = _Edits(context, findings, made)
     said: set[tuple[str, int]] = set()
-    for module, node, stake, _ in _find_consequences(context, edits, writable):
+    found = [(module, node, stake) for module, node, stake in _find_consequences(context, edits, writable)]
+    asked = find_group_name_uses(context, findings, edits.group) if edits.group is not None else ()
+    found += [(use.module, use.around, use.stake) for use in asked if not edits.widens(use.module, use.around)]
+    for module, node, stake in found:
         at = module.name, module.line(node)
-        if at not in said:
+        if at not in said and writable(module.name):
             said.add(at)
             yield Advisory(*at, TIED, stake.reason)
 
 
 def find_failing_assertions(context: Context, findings: Sequence[Finding]) -> Iterator[tuple[Module, ast.Compare, str, str]]:
     """The comparisons of assertions that hold for the old name of a group that exists and fail for the new one: both names."""
-    edits = _Edits(context, findings, ())
-    for module, around, stake, asked in _find_consequences(context, edits, lambda _: True):
-        compare = module.parents.get(asked)
-        swap = edits.of(module, asked)
-        if (
-            isinstance(around, ast.Assert)
-            and stake.breaks
-            and isinstance(compare, ast.Compare)
-            and swap is not None
-            and swap.group
-        ):
-            yield module, compare, swap.old, swap.new
+    swap = _Edits(context, findings, ()).group
+    if swap is None:
+        return
+    for use in find_group_name_uses(context, findings, swap):
+        compare = use.module.parents.get(use.asked)
+        if isinstance(use.around, ast.Assert) and use.stake.breaks and isinstance(compare, ast.Compare):
+            yield use.module, compare, swap.old, swap.new
 
 
-def _find_consequences(
-    context: Context, edits: _Edits, writable: Writable
-) -> Iterator[tuple[Module, ast.AST, Consequence, ast.expr]]:
-    swaps = {*edits.swaps, *([edits.group] if edits.group is not None else [])}
-    if not swaps:
+def _find_consequences(context: Context, edits: _Edits, writable: Writable) -> Iterator[tuple[Module, ast.AST, Consequence]]:
+    if not edits.swaps:
         return
     # who goes by one name of several devices, "cpu:gloo,npu:hccl", goes by the old one too, or by none of both
-    swapped = sorted({name for swap in swaps for name in (swap.old, swap.new) if ":" not in name})
+    swapped = sorted({name for swap in edits.swaps for name in (swap.old, swap.new) if ":" not in name})
     names = "|".join(map(re.escape, swapped))
     wanted = re.compile(rf"""['"](?:{names})['"]|\.(?:{names.upper()})\b""".encode()).search
     project = context.tracer.resolver.project
@@ -68,7 +63,7 @@ def _find_consequences(
     )  # is faster, and few files are left
     for file in [name for name in project.names if name in naming and writable(name) and wanted(project.data(name))]:
         for module in project.programs(file):
-            yield from ((module, node, stake, asked) for node, stake, asked in _find_in_module(context, module, edits))
+            yield from ((module, node, stake) for node, stake in _find_in_module(context, module, edits))
 
 
 class _Edits:
@@ -101,8 +96,6 @@ class _Edits:
     def of(self, module: Module, node: ast.expr) -> Swap | None:
         """What becomes of the name that an expression gives, where all that it can give is known."""
         sources = self.context.tracer.evaluate(module, node)
-        if sources and all(isinstance(source.value, CurrentBackend) for source in sources):
-            return self.group
         swaps = {swap for source in sources if (swap := self._find_swap(source)) is not None}
         known = all(isinstance(source.value, Known) and isinstance(source.value.value, str) for source in sources)
         return swaps.pop() if len(swaps) == 1 and known else None
@@ -121,13 +114,13 @@ def _is_name(old: object, new: str) -> bool:
     return isinstance(old, str) and ":" not in old and old.lower() != new  # no address, no name for each device
 
 
-def _find_in_module(context: Context, module: Module, edits: _Edits) -> Iterator[tuple[ast.AST, Consequence, ast.expr]]:
+def _find_in_module(context: Context, module: Module, edits: _Edits) -> Iterator[tuple[ast.AST, Consequence]]:
     for compare in module.nodes.get(ast.Compare, ()):
         assert isinstance(compare, ast.Compare)
         asked = _find_compared_side(context, module, compare)
         if asked is None or (around := _find_check_around(module, compare)) is None or edits.widens(module, compare):
             continue
-        swap = edits.of(module, asked) or (edits.group if _is_group_name_test(context, module, compare, asked) else None)
+        swap = edits.of(module, asked)
         if swap is None:
             continue
         text = ast.dump(asked)
@@ -136,17 +129,15 @@ def _find_in_module(context: Context, module: Module, edits: _Edits) -> Iterator
             return truth(fold(test, lambda part: _look_up_part(context, module, part, text, value)))
 
         stake = _assess_check(context, module, around, swap, outcome)
-        if stake is None and swap.group:
-            stake = conditions.assess_group_condition(context, module, around, swap, outcome)
         if stake is not None:
-            yield around, stake, asked
+            yield around, stake
     for subscript in module.nodes.get(ast.Subscript, ()):
         assert isinstance(subscript, ast.Subscript)
-        table = _find_table(context, module, subscript) if isinstance(subscript.ctx, ast.Load) else None
+        table = find_table(context, module, subscript) if isinstance(subscript.ctx, ast.Load) else None
         if table is not None and (swap := edits.of(module, subscript.slice)) is not None:
             stake = conditions.assess_table(table, swap)
             if stake is not None:
-                yield subscript, stake, subscript.slice
+                yield subscript, stake
 
 
 def _assess_check(
@@ -164,7 +155,7 @@ def _assess_check(
 def _look_up_part(context: Context, module: Module, part: ast.expr, text: str, value: str) -> FoldResult:
     if ast.dump(part) == text:
         return Known(value)
-    name = _read_backend_name(context, module, part)
+    name = read_backend_name(context, module, part)
     return Known(name) if name is not None else UNKNOWN
 
 
@@ -175,30 +166,12 @@ def _find_compared_side(context: Context, module: Module, compare: ast.Compare) 
     left, right = compare.left, compare.comparators[0]
     if isinstance(compare.ops[0], (ast.In, ast.NotIn)):
         parts = right.elts if isinstance(right, (ast.List, ast.Tuple, ast.Set)) else []
-        return left if parts and all(_read_backend_name(context, module, part) is not None for part in parts) else None
+        return left if parts and all(read_backend_name(context, module, part) is not None for part in parts) else None
     if isinstance(compare.ops[0], (ast.Eq, ast.NotEq)):
         for side, other in ((left, right), (right, left)):
-            if _read_backend_name(context, module, other) is not None and not isinstance(side, ast.Constant):
+            if read_backend_name(context, module, other) is not None and not isinstance(side, ast.Constant):
                 return side
     return None
-
-
-def _read_backend_name(context: Context, module: Module, node: ast.expr) -> str | None:
-    """The backend that an expression names, as a text or as a member of torch's enum."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value.lower() if node.value.lower() in context.rules.backends else None
-    if isinstance(node, ast.Attribute) and node.attr.isupper() and node.attr.lower() in context.rules.backends:
-        owners = context.tracer.resolver.names(module, node.value)
-        if any(name in idioms.backend_enums for idioms in context.rules.idioms for name in owners):
-            return node.attr.lower()
-    return None
-
-
-def _is_group_name_test(context: Context, module: Module, compare: ast.Compare, asked: ast.expr) -> bool:
-    """``group.name() == Backend.NCCL``: what is compared with torch's enum can be nothing but a backend."""
-    enum = any(isinstance(side, ast.Attribute) for side in (compare.left, *compare.comparators) if side is not asked)
-    called = isinstance(asked, ast.Call) and isinstance(asked.func, ast.Attribute)
-    return enum and called and not any(isinstance(e, External) for e in context.tracer.resolver.resolve(module, asked))
 
 
 def _find_check_around(module: Module, node: ast.AST) -> ast.AST | None:
@@ -219,18 +192,6 @@ def _find_check_around(module: Module, node: ast.AST) -> ast.AST | None:
         if not isinstance(parent, (ast.BoolOp, ast.UnaryOp)):
             return None
         child = parent
-    return None
-
-
-def _find_table(context: Context, module: Module, node: ast.Subscript) -> ast.Dict | None:
-    """The table that is looked into, where it is written out and its keys are names of backends."""
-    at: ast.expr = node.value
-    if isinstance(at, ast.Name):
-        home = owner_scope(module, scope_of(module, at), at.id)
-        result = bindings(module, home).get(at.id, []) if home is not None else []
-        at = result[0].value if len(result) == 1 and result[0].value is not None else at
-    if isinstance(at, ast.Dict) and at.keys and all(key and _read_backend_name(context, module, key) for key in at.keys):
-        return at
     return None
 
 

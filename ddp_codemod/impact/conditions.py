@@ -45,8 +45,8 @@ def assess_choice(context: Context, module: Module, node: ast.IfExp, swap: Swap,
 
 def assess_branches(context: Context, module: Module, node: ast.If, swap: Swap, outcome: Outcome) -> Consequence | None:
     """An ``if`` with its ``elif``s, of which the old and the new name take different ones."""
-    tests, blocks = _split_chain(node)
-    before, after = (_find_taken_branch(tests, value, outcome) for value in (swap.old, swap.new))
+    tests, blocks = split_chain(node)
+    before, after = (find_taken_branch(tests, value, outcome) for value in (swap.old, swap.new))
     if before == after:
         return None
     old, new = (blocks[index] if index < len(blocks) else [] for index in (before, after))
@@ -55,8 +55,8 @@ def assess_branches(context: Context, module: Module, node: ast.If, swap: Swap, 
     dropped = [call for call in _list_device_calls(context, module, old) if call not in _list_device_calls(context, module, new)]
     if dropped and not swap.group:
         return Consequence(Reason.of("tied-call", call=dropped[0], old=swap.old, new=swap.new), unsets=True)
-    for name, value in _iterate_assignments(old):
-        for other, instead in _iterate_assignments(new):
+    for name, value in iterate_assignments(old):
+        for other, instead in iterate_assignments(new):
             if name != other:
                 continue
             if (reason := _assess_devices(context, module, value, instead, swap)) is not None:
@@ -66,8 +66,8 @@ def assess_branches(context: Context, module: Module, node: ast.If, swap: Swap, 
                 return Consequence(
                     Reason.of("tied-address", name=name, address=address, old=swap.old, new=swap.new), unsets=not swap.group
                 )
-    if context.rules.backends[swap.new].specific and (beside := _find_named_group(context, module, old)) not in (None, swap.new):
-        if _find_named_group(context, module, new or list_following(module, node)) is None:
+    if context.rules.backends[swap.new].specific and (beside := find_named_group(context, module, old)) not in (None, swap.new):
+        if find_named_group(context, module, new or list_following(module, node)) is None:
             return Consequence(Reason.of("tied-group", backend=beside, old=swap.old, new=swap.new))
     nothing = not new and after == len(tests) and len(tests) > 1
     if nothing and context.rules.backends[swap.new].specific:
@@ -75,7 +75,7 @@ def assess_branches(context: Context, module: Module, node: ast.If, swap: Swap, 
     return None
 
 
-def _find_named_group(context: Context, module: Module, block: Sequence[ast.AST]) -> str | None:
+def find_named_group(context: Context, module: Module, block: Sequence[ast.AST]) -> str | None:
     """The backend that a block names for a group of its own, ``dist.new_group(backend="gloo")``."""
     taking = {
         name
@@ -112,53 +112,6 @@ def assess_answer(context: Context, module: Module, node: ast.Return, swap: Swap
 def _find_calling_modules(context: Context, word: str) -> Iterator[Module]:
     project = context.tracer.resolver.project
     return (module for name in project.calling(word) if (module := project.module(name)) is not None)
-
-
-def assess_group_condition(context: Context, module: Module, node: ast.AST, swap: Swap, outcome: Outcome) -> Consequence | None:
-    """Anything else that is done, or passed, by the name of the backend that the group has; what only shows it is nothing.
-
-    Code that asks for the new name too was written for both, and code that is handed the group for any.
-    """
-    if isinstance(node, ast.If):
-        tests, blocks = _split_chain(node)
-        before, after = (_find_taken_branch(tests, value, outcome) for value in (swap.old, swap.new))
-        idle = all(
-            _is_idle(context, module, part)
-            for block in (*blocks[before : before + 1], *blocks[after : after + 1])
-            for part in block
-        )
-        beside = _find_named_group(context, module, blocks[before] if before < len(blocks) else [])
-        differs = before != after and not idle and beside != swap.new  # a group of the new name beside the default one
-        asked = tests[min(before, len(tests) - 1)]
-    else:
-        given = node.test if isinstance(node, ast.IfExp) else node.value if isinstance(node, ast.Return) else None
-        if given is None:
-            return None
-        asked, tests = given, [given]
-        answers = [outcome(asked, value) for value in (swap.old, swap.new)]
-        differs = None not in answers and answers[0] is not answers[1]
-    asked_of = [part for test in tests for part in ast.walk(test)]
-    if not differs or any(_is_backend_name(part, swap.new) or (isinstance(part, ast.Call) and part.args) for part in asked_of):
-        return None
-    return Consequence(Reason.of("tied-group-name", text=module.short_text(asked), old=swap.old, new=swap.new))
-
-
-def _is_backend_name(node: ast.AST, backend: str) -> bool:
-    """Whether an expression is a backend's name, as a text or as a member of an enumeration."""
-    if isinstance(node, ast.Attribute):
-        return node.attr == backend.upper()
-    return isinstance(node, ast.Constant) and node.value == backend
-
-
-def _is_idle(context: Context, module: Module, statement: ast.stmt) -> bool:
-    """Whether a statement only shows something, or is a collective that has no result."""
-    shows = {name for idioms in context.rules.idioms for name in idioms.shows}
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    if not isinstance(call, ast.Call):
-        return isinstance(statement, ast.Pass)
-    packages = {name.rpartition(".")[0] for idioms in context.rules.idioms for name in idioms.backend_enums}
-    names = context.tracer.resolver.names(module, call.func)
-    return last_name(call.func) in shows or any(name.rpartition(".")[0] in packages for name in names)
 
 
 def assess_table(node: ast.Dict, swap: Swap) -> Consequence | None:
@@ -199,7 +152,7 @@ def device_of(context: Context, module: Module, node: ast.expr) -> str | None:
     return None
 
 
-def _split_chain(node: ast.If) -> tuple[list[ast.expr], list[Sequence[ast.stmt]]]:
+def split_chain(node: ast.If) -> tuple[list[ast.expr], list[Sequence[ast.stmt]]]:
     """The tests of an ``if`` with its ``elif``s, and the blocks; the last block is that of ``else``."""
     tests, blocks = [node.test], [node.body]
     at = node
@@ -210,7 +163,7 @@ def _split_chain(node: ast.If) -> tuple[list[ast.expr], list[Sequence[ast.stmt]]
     return tests, [*blocks, at.orelse]
 
 
-def _find_taken_branch(tests: Sequence[ast.expr], value: str, outcome: Outcome) -> int:
+def find_taken_branch(tests: Sequence[ast.expr], value: str, outcome: Outcome) -> int:
     """The first branch that a value may take."""
     return next((index for index, test in enumerate(tests) if outcome(test, value) is not False), len(tests))
 
@@ -227,7 +180,7 @@ def _list_device_calls(context: Context, module: Module, block: Sequence[ast.stm
     return found
 
 
-def _iterate_assignments(block: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
+def iterate_assignments(block: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
     for statement in block:
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
             yield ast.unparse(statement.targets[0]), statement.value

@@ -97,7 +97,7 @@ class OtherUses:
         for read in found:
             if not in_test and is_test(read.module.name):
                 continue
-            if not self._is_harmless(read, swap) and self._can_arrive(source, read):
+            if not self.is_harmless(read, swap) and self._can_arrive(source, read):
                 return OtherUse(read.module.name, read.module.line(read.node), self._format_context(read), read.sure)
         start = source.module.source.position(source.place.start)[0]
         return OtherUse(source.module.name, start, source.text, False) if found.lost else None
@@ -140,7 +140,7 @@ class OtherUses:
         """Whether a file of the project defines a function of a name."""
         return bool(self.context.tracer.resolver.project.holding(name, _DEF, _ANY))
 
-    def _is_harmless(self, read: Read, swap: Swap) -> bool:
+    def is_harmless(self, read: Read, swap: Swap) -> bool:
         """Whether the program does the same with both texts where it is read."""
         module, node = read.module, read.node
         around = module.parents.get(node)

@@ -1,0 +1,70 @@
+"""The places that ask a group for the name of its backend."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ddp_codemod.dataflow.calls import index_calls
+from ddp_codemod.impact.backend_names import read_backend_name
+from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.findings import Context
+from ddp_codemod.sites.aliases import aliases_of
+from ddp_codemod.sites.entities import External
+from ddp_codemod.sites.scopes import bindings, scope_of
+
+
+def find_questions(context: Context) -> Iterator[tuple[Module, ast.Call]]:
+    """The calls that give the name of a group's backend."""
+    resolver = context.tracer.resolver
+    functions = {name for idioms in context.rules.idioms for name in idioms.current_functions}
+    methods = {name for idioms in context.rules.idioms for name in idioms.current_methods}
+    last = {name.rpartition(".")[2] for name in functions}
+    groups = {name for idioms in context.rules.idioms for name in (*idioms.default_groups, *idioms.backend_enums)}
+    words = last | {name.rpartition(".")[2] for name in groups}
+    for file in sorted({name for word in words for name in resolver.project.mentioning(word)}):
+        for module in resolver.project.programs(file):
+            table = index_calls(module)
+            for call in (call for word in sorted(last | aliases_of(module, last)) for call in table.get(word, ())):
+                if functions & set(resolver.names(module, call.func)):
+                    yield module, call
+            for call in (call for word in sorted(methods) for call in table.get(word, ())):
+                if (
+                    not call.args
+                    and isinstance(call.func, ast.Attribute)
+                    and _is_of_group(context, module, call, call.func.value)
+                ):
+                    yield module, call
+
+
+def _is_of_group(context: Context, module: Module, call: ast.Call, group: ast.expr) -> bool:
+    """Whether a method that gives a name is one of a process group."""
+    resolver = context.tracer.resolver
+    known = {name for idioms in context.rules.idioms for name in idioms.default_groups}
+    if known & set(resolver.names(module, group)):
+        return True
+    return _is_named_by_enum(context, module, call) and not any(
+        isinstance(entity, External) for entity in resolver.resolve(module, call)
+    )
+
+
+def is_handed_group(context: Context, module: Module, question: ast.Call) -> bool:
+    """Whether a question is about a group that its function is handed: it was written for groups of any name."""
+    methods = {name for idioms in context.rules.idioms for name in idioms.current_methods}
+    passed = [*question.args, *(part.value for part in question.keywords)]
+    if isinstance(question.func, ast.Attribute) and question.func.attr in methods:
+        passed = [question.func.value]
+    handed = [one.id for one in passed if isinstance(one, ast.Name)]
+    function = scope_of(module, question)
+    if not handed or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return False
+    if isinstance(module.parents.get(question), ast.Return):  # the project's own function for the question
+        return any(one.call.args or one.call.keywords for one in context.tracer.callers_of(module, function))
+    return bindings(module, function).get(handed[0]) is not None
+
+
+def _is_named_by_enum(context: Context, module: Module, question: ast.Call) -> bool:
+    """``group.name() == Backend.NCCL``: what is compared with torch's enum can be nothing but a backend."""
+    compare = module.parents.get(question)
+    sides = [compare.left, *compare.comparators] if isinstance(compare, ast.Compare) else []
+    return any(isinstance(side, ast.Attribute) and read_backend_name(context, module, side) is not None for side in sides)
