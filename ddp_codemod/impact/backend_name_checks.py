@@ -8,9 +8,12 @@ import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from ddp_codemod.dataflow.fold import UNKNOWN, FoldResult, Known, fold, truth
 from ddp_codemod.dataflow.values import Value
 from ddp_codemod.impact import conditions
+from ddp_codemod.impact.asserted_names import find_failing_tests
 from ddp_codemod.impact.backend_names import find_table, read_backend_name
 from ddp_codemod.impact.conditions import Consequence, Swap
 from ddp_codemod.impact.group_name_uses import find_group_name_uses
@@ -51,10 +54,11 @@ def find_failing_assertions(context: Context, findings: Sequence[Finding]) -> It
 
 
 def _find_consequences(context: Context, edits: _Edits, writable: Writable) -> Iterator[tuple[Module, ast.AST, Consequence]]:
-    if not edits.swaps:
+    swaps = {*edits.swaps, *([replace(edits.group, group=False)] if edits.group is not None else [])}
+    if not swaps:
         return
     # who goes by one name of several devices, "cpu:gloo,npu:hccl", goes by the old one too, or by none of both
-    swapped = sorted({name for swap in edits.swaps for name in (swap.old, swap.new) if ":" not in name})
+    swapped = sorted({name for swap in swaps for name in (swap.old, swap.new) if ":" not in name})
     names = "|".join(map(re.escape, swapped))
     wanted = re.compile(rf"""['"](?:{names})['"]|\.(?:{names.upper()})\b""".encode()).search
     project = context.tracer.resolver.project
@@ -64,6 +68,7 @@ def _find_consequences(context: Context, edits: _Edits, writable: Writable) -> I
     for file in [name for name in project.names if name in naming and writable(name) and wanted(project.data(name))]:
         for module in project.programs(file):
             yield from ((module, node, stake) for node, stake in _find_in_module(context, module, edits))
+            yield from ((module, node, stake) for node, stake in find_failing_tests(context, module, swaps, edits.of))
 
 
 class _Edits:
