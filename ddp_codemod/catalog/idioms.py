@@ -162,6 +162,7 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     # decorators, or packages of them, that leave a function its arguments; and last names of those whose object is not known
     transparent: tuple[Name, ...] = ()
     transparent_names: tuple[Name, ...] = ()
+    fillers: tuple[Name, ...] = ()  # decorators that pass a function an argument of their own
     commanders: tuple[Name, ...] = ()  # calls that make options of the parameters of what they are handed
     command_methods: dict[str, tuple[str, ...]] = msgspec.field(
         default_factory=dict

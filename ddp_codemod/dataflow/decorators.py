@@ -24,6 +24,12 @@ def find_opaque_decorator(tracer: Tracer, module: Module, function: Def) -> str:
     return str(module.cache[key])
 
 
+def is_filled_by_decorator(tracer: Tracer, module: Module, function: Def) -> bool:
+    """Whether a decorator passes a function an argument of its own: ``@click.pass_obj``."""
+    fillers = {name for idioms in tracer.idioms for name in idioms.fillers}
+    return any(fillers & set(tracer.resolver.names(module, part)) for part in function.decorator_list)
+
+
 def find_wrapper_calls(tracer: Tracer, module: Module, function: Def) -> Iterator[tuple[Module, ast.Call]]:
     """The calls of a function that the project's own decorators around it make, where they do not just pass on what they get."""
     for part in function.decorator_list:

@@ -173,4 +173,10 @@ def is_introspected(tracer: Tracer, module: Module, function: ast.FunctionDef | 
     """Whether a file that hands a function around asks functions for their parameters: ``inspect.signature``."""
     asks = _SIGNATURES.some(tracer.resolver.project.data(module.name))
     used = find_names(module, function.name) if asks else ()
-    return any(is_value(module, node) for node in used if isinstance(node.ctx, ast.Load))
+    return any(is_value(module, node) or _is_looked_into(module, node) for node in used if isinstance(node.ctx, ast.Load))
+
+
+def _is_looked_into(module: Module, node: ast.Name) -> bool:
+    """``start.__defaults__``."""
+    around = module.parents.get(node)
+    return isinstance(around, ast.Attribute) and _SIGNATURES.some(around.attr.encode())

@@ -11,7 +11,7 @@ from ddp_codemod.dataflow.allocation_sites import AllocationKind, find_origins
 from ddp_codemod.dataflow.annotations import is_annotation_of
 from ddp_codemod.dataflow.callers import callers_of, has_unknown_callers
 from ddp_codemod.dataflow.calls import CallArguments, Def, find_default, find_passed_argument, find_position, is_bound_method
-from ddp_codemod.dataflow.decorators import find_opaque_decorator
+from ddp_codemod.dataflow.decorators import find_opaque_decorator, is_filled_by_decorator
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.dataflow.values import MAX_DEPTH, Confidence, Frame, Trace, Value
 from ddp_codemod.discover.kinds import is_test
@@ -117,7 +117,7 @@ def _trace_parameter(tracer: Tracer, module: Module, function: ast.AST, node: as
     if not found and spread_open is not None:  # who is to give it is known, and not what
         where, what, step = spread_open
         return [tracer.unknown(where, what, step, "why-spread", text=f"**{where.text(what)}")]
-    if not found and has_unknown_callers(tracer, module, function):
+    if not found and (has_unknown_callers(tracer, module, function) or is_filled_by_decorator(tracer, module, function)):
         return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function=function.name)]
     return found or [
         Value(module, node, OriginKind.PARAMETER, why=Reason.of("why-parameter", name=node.arg, function=function.name), way=way)
