@@ -8,8 +8,6 @@ import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
-from msgspec.structs import replace
-
 from ddp_codemod.dataflow.fold import UNKNOWN, FoldResult, Known, fold, truth
 from ddp_codemod.dataflow.values import Value
 from ddp_codemod.impact import conditions
@@ -17,6 +15,7 @@ from ddp_codemod.impact.asserted_names import find_failing_tests
 from ddp_codemod.impact.backend_names import find_table, read_backend_name
 from ddp_codemod.impact.conditions import Consequence, Swap
 from ddp_codemod.impact.group_name_uses import find_group_name_uses
+from ddp_codemod.impact.group_questions import GroupSwaps
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import TIED, Action, Advisory, Edit, Reason
 from ddp_codemod.parse.python import Module
@@ -33,7 +32,7 @@ def find_affected_checks(
     edits = _Edits(context, findings, made)
     said: set[tuple[str, int]] = set()
     found = [(module, node, stake) for module, node, stake in _find_consequences(context, edits, writable)]
-    asked = find_group_name_uses(context, findings, edits.group) if edits.group is not None else ()
+    asked = find_group_name_uses(context, findings, edits.groups)
     found += [(use.module, use.around, use.stake) for use in asked if not edits.widens(use.module, use.around)]
     for module, node, stake in found:
         at = module.name, module.line(node)
@@ -44,17 +43,17 @@ def find_affected_checks(
 
 def find_failing_assertions(context: Context, findings: Sequence[Finding]) -> Iterator[tuple[Module, ast.Compare, str, str]]:
     """The comparisons of assertions that hold for the old name of a group that exists and fail for the new one: both names."""
-    swap = _Edits(context, findings, ()).group
-    if swap is None:
+    edits = _Edits(context, findings, ())
+    if edits.group is None:
         return
-    for use in find_group_name_uses(context, findings, swap):
+    for use in find_group_name_uses(context, findings, GroupSwaps(edits.group, {})):
         compare = use.module.parents.get(use.asked)
         if isinstance(use.around, ast.Assert) and use.stake.breaks and isinstance(compare, ast.Compare):
-            yield use.module, compare, swap.old, swap.new
+            yield use.module, compare, edits.group.old, edits.group.new
 
 
 def _find_consequences(context: Context, edits: _Edits, writable: Writable) -> Iterator[tuple[Module, ast.AST, Consequence]]:
-    swaps = {*edits.swaps, *([replace(edits.group, group=False)] if edits.group is not None else [])}
+    swaps = {*edits.swaps, *([edits.group] if edits.group is not None else [])}
     if not swaps:
         return
     # who goes by one name of several devices, "cpu:gloo,npu:hccl", goes by the old one too, or by none of both
@@ -78,25 +77,26 @@ class _Edits:
         self.context = context
         self._widened = sorted((edit.name, edit.start) for edit in made if edit.reason.means is Meaning.CHOICES)
         self._at: dict[tuple[int, int], Swap] = {}
-        groups: list[Swap] = []
-        self._numbers: dict[tuple[int, int], set[int]] = {}
-        for number, finding in enumerate(findings):
-            default_group = finding.use.surface.default_group
+        default: set[Swap] = set()
+        calls: dict[int, set[Swap]] = {}
+        for finding in findings:
             for change in finding.changes if finding.action is Action.EDIT else ():
-                if isinstance(change, Translation) and default_group:
-                    groups += [Swap(old.lower(), new) for old, new in change.pairs if old is not None and _is_name(old, new)]
-                if (
+                swaps: list[Swap] = []
+                if isinstance(change, Translation):
+                    swaps = [Swap(old.lower(), new) for old, new in change.pairs if old is not None and _is_name(old, new)]
+                elif (
                     isinstance(change, NewText)
                     and isinstance(change.source.value, Known)
                     and _is_name(change.source.value.value, change.text)
                 ):
-                    swap = Swap(str(change.source.value.value).lower(), change.text)
-                    self._at[id(change.source.module), id(change.source.node)] = swap
-                    self._numbers.setdefault((id(change.source.module), id(change.source.node)), set()).add(number)
-                    groups += [swap] if default_group else []
+                    swaps = [Swap(str(change.source.value.value).lower(), change.text)]
+                    self._at[id(change.source.module), id(change.source.node)] = swaps[0]
+                calls.setdefault(id(finding.use.call), set()).update(swaps)
+                default.update(swaps if finding.use.surface.default_group else ())
         self.swaps = set(self._at.values())
         # a group asked for its name can have the new one where all edits of default groups are the same
-        self.group = Swap(groups[0].old, groups[0].new, group=True) if len(set(groups)) == 1 else None
+        self.group = next(iter(default)) if len(default) == 1 else None
+        self.groups = GroupSwaps(self.group, {call: next(iter(swaps)) for call, swaps in calls.items() if len(swaps) == 1})
 
     def of(self, module: Module, node: ast.expr) -> Swap | None:
         """What becomes of the name that an expression gives, where all that it can give is known."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,7 +22,7 @@ from ddp_codemod.impact.group_conditions import (
     is_group_call,
     is_test,
 )
-from ddp_codemod.impact.group_questions import find_questions, is_handed_group
+from ddp_codemod.impact.group_questions import GroupSwaps, find_questions, is_handed_group
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name, walk
@@ -54,18 +54,20 @@ class _Swapped(Struct, frozen=True):
     depth: int = 0
 
 
-def find_group_name_uses(context: Context, findings: Iterable[Finding], swap: Swap) -> Iterator[NameUse]:
-    """Every place at which code does something else once the group has the new name."""
-    walk_ = _Walk(context, OtherUses(context, findings), swap)
-    for module, call in find_questions(context):
-        yield from walk_.follow(module, call)
+def find_group_name_uses(context: Context, findings: Sequence[Finding], swaps: GroupSwaps) -> Iterator[NameUse]:
+    """Every place at which code does something else once a group has the new name."""
+    uses = OtherUses(context, findings) if swaps else None
+    for module, call in find_questions(context) if uses is not None else ():
+        swap = swaps.of(context, module, call)
+        if swap is not None and uses is not None:
+            yield from _Walk(context, uses, swap).follow(module, call)
 
 
 class _Walk:
     """Follows the answers, with what they were and what they are now."""
 
     def __init__(self, context: Context, uses: OtherUses, swap: Swap) -> None:
-        self.context, self.uses, self.swap = context, uses, swap
+        self.context, self.uses, self.swap = context, uses, replace(swap, group=True)
 
     def follow(self, module: Module, call: ast.Call) -> Iterator[NameUse]:
         """The places that depend on one answer."""

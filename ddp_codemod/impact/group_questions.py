@@ -3,15 +3,40 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
 
 from ddp_codemod.dataflow.calls import index_calls
 from ddp_codemod.impact.backend_names import read_backend_name
+from ddp_codemod.impact.conditions import Swap
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.aliases import aliases_of
 from ddp_codemod.sites.entities import External
 from ddp_codemod.sites.scopes import bindings, scope_of
+
+
+class GroupSwaps(Struct, frozen=True):
+    """What becomes of the names of groups."""
+
+    default: Swap | None  # of the default group
+    made: Mapping[int, Swap]  # of those that calls make, by the call
+
+    def __bool__(self) -> bool:
+        return self.default is not None or bool(self.made)
+
+    def of(self, context: Context, module: Module, question: ast.Call) -> Swap | None:
+        """What becomes of the name that a question gives: of the group that it is about, as far as one call makes that."""
+        for one in _list_groups(context, question):
+            for source in context.tracer.evaluate(module, one):
+                call = source.node
+                if isinstance(source.module, Module) and isinstance(call, ast.Call):
+                    use = context.tracer.finder.use(source.module, call)
+                    named = [part for part in use.surface.parameters if part.role == "backend"] if use is not None else []
+                    if use is not None and any(use.argument(part) is not None for part in named):
+                        return self.made.get(id(call))
+        return self.default
 
 
 def find_questions(context: Context) -> Iterator[tuple[Module, ast.Call]]:
@@ -50,17 +75,21 @@ def _is_of_group(context: Context, module: Module, call: ast.Call, group: ast.ex
 
 def is_handed_group(context: Context, module: Module, question: ast.Call) -> bool:
     """Whether a question is about a group that its function is handed: it was written for groups of any name."""
-    methods = {name for idioms in context.rules.idioms for name in idioms.current_methods}
-    passed = [*question.args, *(part.value for part in question.keywords)]
-    if isinstance(question.func, ast.Attribute) and question.func.attr in methods:
-        passed = [question.func.value]
-    handed = [one.id for one in passed if isinstance(one, ast.Name)]
+    handed = [one.id for one in _list_groups(context, question) if isinstance(one, ast.Name)]
     function = scope_of(module, question)
     if not handed or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return False
     if isinstance(module.parents.get(question), ast.Return):  # the project's own function for the question
         return any(one.call.args or one.call.keywords for one in context.tracer.callers_of(module, function))
     return bindings(module, function).get(handed[0]) is not None
+
+
+def _list_groups(context: Context, question: ast.Call) -> list[ast.expr]:
+    """The group that a question is about: what it passes, or whose method it is."""
+    methods = {name for idioms in context.rules.idioms for name in idioms.current_methods}
+    if isinstance(question.func, ast.Attribute) and question.func.attr in methods:
+        return [question.func.value]
+    return [*question.args, *(part.value for part in question.keywords)]
 
 
 def _is_named_by_enum(context: Context, module: Module, question: ast.Call) -> bool:
