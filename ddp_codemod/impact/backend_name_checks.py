@@ -46,7 +46,7 @@ def find_failing_assertions(context: Context, findings: Sequence[Finding]) -> It
     edits = _Edits(context, findings, ())
     if edits.group is None:
         return
-    for use in find_group_name_uses(context, findings, GroupSwaps(edits.group, {})):
+    for use in find_group_name_uses(context, findings, GroupSwaps(edits.group, {}, edits.texts)):
         compare = use.module.parents.get(use.asked)
         if isinstance(use.around, ast.Assert) and use.stake.breaks and isinstance(compare, ast.Compare):
             yield use.module, compare, edits.group.old, edits.group.new
@@ -76,7 +76,7 @@ class _Edits:
     def __init__(self, context: Context, findings: Sequence[Finding], made: Sequence[Edit]) -> None:
         self.context = context
         self._widened = sorted((edit.name, edit.start) for edit in made if edit.reason.means is Meaning.CHOICES)
-        self._at: dict[tuple[int, int], Swap] = {}
+        self.texts: dict[tuple[int, int], Swap] = {}
         default: set[Swap] = set()
         calls: dict[int, set[Swap]] = {}
         for finding in findings:
@@ -90,13 +90,14 @@ class _Edits:
                     and _is_name(change.source.value.value, change.text)
                 ):
                     swaps = [Swap(str(change.source.value.value).lower(), change.text)]
-                    self._at[id(change.source.module), id(change.source.node)] = swaps[0]
+                    self.texts[id(change.source.module), id(change.source.node)] = swaps[0]
                 calls.setdefault(id(finding.use.call), set()).update(swaps)
                 default.update(swaps if finding.use.surface.default_group else ())
-        self.swaps = set(self._at.values())
+        self.swaps = set(self.texts.values())
         # a group asked for its name can have the new one where all edits of default groups are the same
         self.group = next(iter(default)) if len(default) == 1 else None
-        self.groups = GroupSwaps(self.group, {call: next(iter(swaps)) for call, swaps in calls.items() if len(swaps) == 1})
+        made_by = {call: next(iter(swaps)) for call, swaps in calls.items() if len(swaps) == 1}
+        self.groups = GroupSwaps(self.group, made_by, self.texts)
 
     def of(self, module: Module, node: ast.expr) -> Swap | None:
         """What becomes of the name that an expression gives, where all that it can give is known."""
@@ -112,7 +113,7 @@ class _Edits:
         return behind < len(self._widened) and self._widened[behind] <= (place.name, place.end)
 
     def _find_swap(self, source: Value) -> Swap | None:
-        return self._at.get((id(source.module), id(source.node)))
+        return self.texts.get((id(source.module), id(source.node)))
 
 
 def _is_name(old: object, new: str) -> bool:

@@ -6,6 +6,7 @@ import ast
 
 from msgspec import Struct
 
+from ddp_codemod.dataflow.fold import FoldResult, Known
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.scopes import bindings, owner_scope, scope_of
@@ -58,3 +59,12 @@ def find_look_up(module: Module, key: ast.expr) -> LookUp | None:
         if around.func.attr == "get" and (table := read_table(module, around.func.value)) is not None:
             return LookUp(around, table, around.args[1] if len(around.args) > 1 else None, False)
     return None
+
+
+def find_entry(context: Context, module: Module, look_up: LookUp, key: FoldResult) -> ast.expr | None:
+    """What a table has under a key, or what holds where the key is not there."""
+    for one, entry in zip(look_up.table.keys, look_up.table.values, strict=True):
+        name = read_backend_name(context, module, one) if one is not None else None
+        if isinstance(key, Known) and (name == key.value or (isinstance(one, ast.Constant) and one.value == key.value)):
+            return entry
+    return look_up.fallback

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod.dataflow.def_use import find_reads
-from ddp_codemod.dataflow.fold import COMPARISONS, UNKNOWN, FoldResult, Known, fold, truth
+from ddp_codemod.dataflow.fold import COMPARISONS, UNKNOWN, FoldResult, Known, Look, fold, truth
 from ddp_codemod.dataflow.reads import Read
 from ddp_codemod.dataflow.values import CurrentBackend, Value
 from ddp_codemod.impact import conditions
-from ddp_codemod.impact.backend_names import LookUp, find_look_up, read_backend_name
+from ddp_codemod.impact.backend_names import LookUp, find_entry, find_look_up, read_backend_name
 from ddp_codemod.impact.conditions import Consequence, Swap, assess_answer
 from ddp_codemod.impact.group_conditions import (
     Asked,
@@ -60,14 +61,14 @@ def find_group_name_uses(context: Context, findings: Sequence[Finding], swaps: G
     for module, call in find_questions(context) if uses is not None else ():
         swap = swaps.of(context, module, call)
         if swap is not None and uses is not None:
-            yield from _Walk(context, uses, swap).follow(module, call)
+            yield from _Walk(context, uses, swaps, swap).follow(module, call)
 
 
 class _Walk:
     """Follows the answers, with what they were and what they are now."""
 
-    def __init__(self, context: Context, uses: OtherUses, swap: Swap) -> None:
-        self.context, self.uses, self.swap = context, uses, replace(swap, group=True)
+    def __init__(self, context: Context, uses: OtherUses, swaps: GroupSwaps, swap: Swap) -> None:
+        self.context, self.uses, self.swaps, self.swap = context, uses, swaps, replace(swap, group=True)
 
     def follow(self, module: Module, call: ast.Call) -> Iterator[NameUse]:
         """The places that depend on one answer."""
@@ -106,8 +107,10 @@ class _Walk:
             isinstance(part, ast.Constant) and part.value in (self.swap.old.upper(), self.swap.new.upper()) for part in walk(top)
         ):
             value = replace(value, before=_capitalize(value.before), after=_capitalize(value.after))  # so the code has it too
-        look = self._make_look(module, read.carrier)
-        before, after = (one if top is read.carrier else fold(top, look(one)) for one in (value.before, value.after))
+        look = self._make_look(module, read.carrier, value)
+        before, after = (
+            one if top is read.carrier else fold(top, seen) for one, seen in zip((value.before, value.after), look, strict=True)
+        )
         names_both = any(read_backend_name(self.context, module, part) == self.swap.new for part in walk(top))
         look_up = find_look_up(module, top)
         if look_up is not None:
@@ -116,14 +119,14 @@ class _Walk:
             return None
 
         def outcome(test: ast.expr, text: str) -> bool | None:
-            return truth(fold(test, look(value.before if text == self.swap.old else value.after)))
+            return truth(fold(test, look[text != self.swap.old]))
 
         around = module.parents.get(top)
         strict = value.strict or names_both
         text = _find_part(top, read.node, module)
 
         def say() -> Consequence:
-            values = [fold(text, look(one)) for one in (value.before, value.after)]
+            values = [fold(text, seen) for seen in look]
             return self._describe(module, text, *values)
 
         if is_test(around, top):
@@ -165,7 +168,7 @@ class _Walk:
         self, read: Read, look_up: LookUp, value: _Swapped, before: FoldResult, after: FoldResult
     ) -> NameUse | None:
         module = read.module
-        first, second = (_find_entry(self.context, module, look_up, one) for one in (before, after))
+        first, second = (find_entry(self.context, module, look_up, one) for one in (before, after))
         if first is None and look_up.fails:
             return None  # it failed before too
         if second is None and look_up.fails:
@@ -220,24 +223,27 @@ class _Walk:
         named = [read_backend_name(self.context, module, one) for one in call.args]
         return any(compares(self.swap.old, one) for one in named if one is not None) and self.swap.new not in named
 
-    def _make_look(self, module: Module, carrier: ast.expr) -> Callable[[FoldResult], Callable[[ast.expr], FoldResult]]:
+    def _make_look(self, module: Module, carrier: ast.expr, value: _Swapped) -> tuple[Look, Look]:
+        """What is known of the parts of a condition before the edits, and after them."""
         same = {ast.dump(carrier)} | ({ast.dump(carrier.value)} if isinstance(carrier, ast.NamedExpr) else set())
 
-        def with_value(value: FoldResult) -> Callable[[ast.expr], FoldResult]:
-            def look(part: ast.expr) -> FoldResult:
-                if part is carrier or ast.dump(part) in same:
-                    return value
-                if isinstance(part, ast.Call) and last_name(part.func) in ("str", "bool") and len(part.args) == 1:
-                    return fold(part.args[0], look)
-                name = read_backend_name(self.context, module, part)
-                if name is not None:
-                    return Known(name)
-                known = self.context.facts.fold(module, part) if isinstance(part, (ast.Name, ast.Attribute)) else UNKNOWN
-                return known if isinstance(known, Known) else UNKNOWN
+        def look(part: ast.expr, is_new: bool) -> FoldResult:
+            if part is carrier or ast.dump(part) in same:
+                return value.after if is_new else value.before
+            if isinstance(part, ast.Call) and last_name(part.func) in ("str", "bool") and len(part.args) == 1:
+                return fold(part.args[0], partial(look, is_new=is_new))
+            name = read_backend_name(self.context, module, part)
+            if name is not None:
+                return Known(name)
+            if not isinstance(part, (ast.Name, ast.Attribute, ast.Subscript)):
+                return UNKNOWN
+            stored = self.swaps.read_stored_name(self.context, module, part, self.swap)
+            if stored is not None:
+                return Known(stored[is_new])
+            known = self.context.facts.fold(module, part)
+            return known if isinstance(known, Known) else UNKNOWN
 
-            return look
-
-        return with_value
+        return partial(look, is_new=False), partial(look, is_new=True)
 
 
 def _find_whole(module: Module, node: ast.expr) -> ast.expr:
@@ -263,14 +269,6 @@ def _find_part(top: ast.expr, node: ast.expr, module: Module) -> ast.expr:
             return part
         part = around
     return part
-
-
-def _find_entry(context: Context, module: Module, look_up: LookUp, key: FoldResult) -> ast.expr | None:
-    for one, entry in zip(look_up.table.keys, look_up.table.values, strict=True):
-        name = read_backend_name(context, module, one) if one is not None else None
-        if isinstance(key, Known) and (name == key.value or (isinstance(one, ast.Constant) and one.value == key.value)):
-            return entry
-    return look_up.fallback
 
 
 def _list_tests(module: Module, node: ast.If) -> list[ast.expr]:

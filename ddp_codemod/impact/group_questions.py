@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from msgspec import Struct
 
 from ddp_codemod.dataflow.calls import index_calls
+from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.impact.backend_names import read_backend_name
 from ddp_codemod.impact.conditions import Swap
 from ddp_codemod.parse.python import Module
@@ -22,6 +23,7 @@ class GroupSwaps(Struct, frozen=True):
 
     default: Swap | None  # of the default group
     made: Mapping[int, Swap]  # of those that calls make, by the call
+    texts: Mapping[tuple[int, int], Swap] = {}  # the edited texts, by module and node
 
     def __bool__(self) -> bool:
         return self.default is not None or bool(self.made)
@@ -38,6 +40,14 @@ class GroupSwaps(Struct, frozen=True):
                         return self.made.get(id(call))
         return self.default
 
+    def read_stored_name(self, context: Context, module: Module, node: ast.expr, swap: Swap) -> tuple[str, str] | None:
+        """What an expression that may hold the old name gives before the edits and after them."""
+        held = [
+            one for one in context.tracer.evaluate(module, node) if isinstance(one.value, Known) and one.value.value == swap.old
+        ]
+        kept = any((id(one.module), id(one.node)) not in self.texts for one in held)
+        return (swap.old, swap.old if kept else swap.new) if held else None
+
 
 def find_questions(context: Context) -> Iterator[tuple[Module, ast.Call]]:
     """The calls that give the name of a group's backend."""
@@ -51,7 +61,7 @@ def find_questions(context: Context) -> Iterator[tuple[Module, ast.Call]]:
         for module in resolver.project.programs(file):
             table = index_calls(module)
             for call in (call for word in sorted(last | aliases_of(module, last)) for call in table.get(word, ())):
-                if functions & set(resolver.names(module, call.func)):
+                if functions & set(resolver.names(module, call.func)) or _is_of_passed_package(context, module, call, functions):
                     yield module, call
             for call in (call for word in sorted(methods) for call in table.get(word, ())):
                 if (
@@ -60,6 +70,19 @@ def find_questions(context: Context) -> Iterator[tuple[Module, ast.Call]]:
                     and _is_of_group(context, module, call, call.func.value)
                 ):
                     yield module, call
+
+
+def _is_of_passed_package(context: Context, module: Module, call: ast.Call, functions: Collection[str]) -> bool:
+    """Whether a method is one of those functions, of a package that a parameter or an attribute holds."""
+    if not isinstance(call.func, ast.Attribute) or context.tracer.resolver.resolve(module, call.func):
+        return False
+    held = ((one.module, one.node) for one in context.tracer.evaluate(module, call.func.value))
+    return any(
+        f"{name}.{call.func.attr}" in functions
+        for home, node in held
+        if isinstance(home, Module) and isinstance(node, ast.expr)
+        for name in context.tracer.resolver.names(home, node)
+    )
 
 
 def _is_of_group(context: Context, module: Module, call: ast.Call, group: ast.expr) -> bool:

@@ -19,6 +19,7 @@ from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.parse.shell import Script
+from ddp_codemod.policy.compared_groups import is_group_asked
 from ddp_codemod.policy.findings import Context, Finding
 from ddp_codemod.policy.shown_texts import ShownTexts
 from ddp_codemod.sites.entities import External
@@ -46,11 +47,6 @@ class OtherUse(Struct, frozen=True, eq=False):
     line: int
     text: str
     sure: bool = True  # else nothing but a name, or a limit, leads there
-
-
-def _is_file_text(read: Read) -> bool:
-    """Whether what is read is the text of a whole file."""
-    return isinstance(read.carrier, ast.Name) and read.carrier.id == WHOLE_TEXT
 
 
 class OtherUses:
@@ -167,7 +163,8 @@ class OtherUses:
             return False
         if isinstance(around, ast.Call):
             last = last_name(around.func)
-            if last in _LOOKING or self._shown.is_shown(module, around) or (_is_file_text(read) and last in self._parses):
+            whole_text = isinstance(read.carrier, ast.Name) and read.carrier.id == WHOLE_TEXT
+            if last in _LOOKING or self._shown.is_shown(module, around) or (whole_text and last in self._parses):
                 return True
             return self._is_for_group(module, around, node, None, made)
         if isinstance(around, ast.Attribute):
@@ -207,6 +204,8 @@ class OtherUses:
 
     def _is_same_choice(self, module: Module, compare: ast.Compare, asked: ast.expr, swap: Swap) -> bool:
         """Whether a comparison has the same outcome for both texts, or decides nothing but what is shown and what the group gets."""
+        if is_group_asked(self.context.tracer, module, compare, asked):
+            return True
         if not isinstance(compare.ops[0], (ast.Is, ast.IsNot)):
             outcomes = [self._evaluate_test(module, compare, asked, value) for value in (swap.old, swap.new)]
             if outcomes[0] is not None and outcomes[0] is outcomes[1]:
