@@ -176,6 +176,14 @@ def is_introspected(tracer: Tracer, module: Module, function: ast.FunctionDef | 
     return any(is_value(module, node) or _is_looked_into(module, node) for node in used if isinstance(node.ctx, ast.Load))
 
 
+def are_defaults_replaced(tracer: Tracer, module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a file gives a function of its own other defaults: ``start.__defaults__ = ("gloo",)``."""
+    asks = _SIGNATURES.some(tracer.resolver.project.data(module.name))
+    around = (module.parents.get(node) for node in find_names(module, function.name)) if asks else ()
+    written = (one for one in around if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store))
+    return any(_SIGNATURES.some(one.attr.encode()) for one in written)
+
+
 def _is_looked_into(module: Module, node: ast.Name) -> bool:
     """``start.__defaults__``."""
     around = module.parents.get(node)

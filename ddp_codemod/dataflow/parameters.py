@@ -12,6 +12,7 @@ from ddp_codemod.dataflow.annotations import is_annotation_of
 from ddp_codemod.dataflow.callers import callers_of, has_unknown_callers
 from ddp_codemod.dataflow.calls import CallArguments, Def, find_default, find_passed_argument, find_position, is_bound_method
 from ddp_codemod.dataflow.decorators import find_opaque_decorator, is_filled_by_decorator
+from ddp_codemod.dataflow.name_reads import are_defaults_replaced
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.dataflow.values import MAX_DEPTH, Confidence, Frame, Trace, Value
 from ddp_codemod.discover.kinds import is_test
@@ -89,6 +90,8 @@ def _trace_parameter(tracer: Tracer, module: Module, function: ast.AST, node: as
         found += tracer.evaluate(module, default, step.inside(None))
     elif default is not None:
         tracer.memory.setdefault(OVERRIDDEN, set()).add(default)
+    if default is not None and are_defaults_replaced(tracer, module, function):
+        found.append(tracer.unknown(module, node, way, "why-parameter", name=node.arg, function=function.name))
     for source in SOURCES:
         found += source(tracer, module, function, node.arg, way)
     if function in tracer.commands.functions:
