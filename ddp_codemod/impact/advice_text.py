@@ -9,13 +9,14 @@ from msgspec.structs import replace
 from ddp_codemod.catalog.advisory import Advice
 from ddp_codemod.model import Reason
 
+SOURCES = 3  # pages that a reason names; `rules show` lists all
 LISTED = 20  # places that one note names
 
 
 def format_advice(advice: Advice, more: Sequence[str] = ()) -> Reason:
     """What an advice says; ``more`` are further places."""
     lines = ", ".join((*more[:LISTED], *(["..."] if len(more) > LISTED else ())))
-    args = {"text": advice.text, "text_zh": advice.text_zh, "source": ", ".join(advice.source)}
+    args = {"text": advice.text, "text_zh": advice.text_zh, "source": ", ".join(advice.source[:SOURCES])}
     return Reason.of("advice-lines", lines=lines, **args) if lines else Reason.of("advice", **args)
 
 

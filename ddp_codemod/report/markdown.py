@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ddp_codemod.catalog.load import Rules
+from ddp_codemod.edits.shared_edits import is_import
 from ddp_codemod.messages import in_language, one_line
 from ddp_codemod.model import Action, Decision, Edit
 from ddp_codemod.report.edit_sites import leading_edits, sites_of_edit
@@ -44,8 +45,12 @@ def format_pull_request(view: View, rules: Rules, edits: Sequence[Edit], left: S
         lines += ["", say("md-again"), "", *fence_code(command, "sh"), "", "## " + say("md-why"), ""]
         why = in_language(platform, "why", view.lang)
         lines += [escape_prose(why[:1].upper() + why[1:]) + say("md-stop"), ""]
+        reasons: dict[str, list[str]] = {}
         for fix in fixes:
-            lines += [escape_prose(" ".join(in_language(fix, "text", view.lang).split())), ""]
+            reasons.setdefault(escape_prose(" ".join(in_language(fix, "text", view.lang).split())), []).append(
+                escape_code(fix.id)
+            )
+        lines += [*(f"- {', '.join(idents)}: {said}" for said, idents in reasons.items()), "", say("md-sources"), ""]
         lines += [
             f"- <{source}>" if _ADDRESS.fullmatch(source) else f"- {escape_code(source)}"
             for source in dict.fromkeys((*platform.source, *(one for fix in fixes for one in fix.source)))
@@ -54,20 +59,12 @@ def format_pull_request(view: View, rules: Rules, edits: Sequence[Edit], left: S
     review = [decision for decision in survey.decisions if decision.action is Action.REVIEW]
     if review or left or survey.unaccounted:
         lines += ["", "## " + say("md-left"), ""]
-        lines += [
-            f"- {escape_code(f'{one.place.name}:{view.position(one.place)[0]}')}: {escape_prose(view.reason(one.reason))}"
-            for one in review
-        ]
-        lines += [
-            f"- {escape_code(f'{one.name}:{view.edit_line(one)}')}: {escape_prose(view.reason(one.reason))}"
-            for one in leading_edits(left, survey)
-        ]
-    lines += [
-        f"- {escape_code(f'{one.place.name}:{one.line}')}: {escape_prose(view.reason(one.reason))}" for one in survey.unaccounted
-    ]
-    notes = dict.fromkeys(escape_prose(view.reason(advisory.message)) for advisory in survey.advisories)
-    if notes:
-        lines += ["", "## " + say("md-notes"), "", *(f"- {note}" for note in notes)]
+        lines += _format_places((one.place.name, view.position(one.place)[0], view.reason(one.reason)) for one in review)
+        lines += _format_places((one.name, view.edit_line(one), view.reason(one.reason)) for one in leading_edits(left, survey))
+    lines += _format_places((one.place.name, one.line, view.reason(one.reason)) for one in survey.unaccounted)
+    if survey.advisories:
+        notes = _format_places((one.name, one.line, view.reason(one.message)) for one in survey.advisories)
+        lines += ["", "## " + say("md-notes"), "", *notes]
     if edits:
         lines += ["", "## " + say("md-test"), ""]
         recipes = dict.fromkeys(rules.fixes[fix.id].recipe for fix in fixes if fix.id in rules.fixes)
@@ -76,18 +73,26 @@ def format_pull_request(view: View, rules: Rules, edits: Sequence[Edit], left: S
     return "\n".join([*lines, ""])
 
 
+def _format_places(found: Iterable[tuple[str, int, str]]) -> list[str]:
+    """Each reason once, behind the places that it is about; a line of 0 is none."""
+    places: dict[str, list[str]] = {}
+    for name, line, reason in found:
+        places.setdefault(reason, []).extend([escape_code(f"{name}:{line}" if line else name)] if name else [])
+    return [f"- {', '.join(dict.fromkeys(at))}{': ' if at else ''}{escape_prose(reason)}" for reason, at in places.items()]
+
+
 def _format_table(view: View, edits: Sequence[Edit]) -> list[str]:
     rows = [
         "| " + " | ".join(view.say(f"md-{column}") for column in ("place", "site", "gave", "becomes", "applicability")) + " |"
     ]
     rows.append("|---|---|---|---|---|")
-    for edit in leading_edits(edits, view.survey):
+    for edit in (one for one in leading_edits(edits, view.survey) if not is_import(one)):
         found = sites_of_edit(edit, view.survey)
         where = escape_code(f"{edit.name}:{view.edit_line(edit)}")
         used = ", ".join(dict.fromkeys(_format_site(view, edit, site) for site in found)) or escape_code(edit.rule)
-        gave = (
-            ", ".join(escape_code(value) for value in dict.fromkeys(value for site in found for value in site.resolves_to)) or "–"
-        )
+        values = dict.fromkeys(value for site in found for value in site.resolves_to)
+        replaced = " ".join(view.survey.sources[edit.name].text[edit.start : edit.end].split())
+        gave = ", ".join(map(escape_code, values)) or (escape_code(replaced) if replaced else "–")
         becomes = escape_code(" ".join((edit.after or "").split())) if edit.after and edit.after.strip() else "–"
         rows.append(f"| {where} | {used} | {gave} | {becomes} | {view.say(f'applicability-{edit.applicability.value}')} |")
     return rows

@@ -92,3 +92,28 @@ def test_prose_has_no_markup() -> None:
 
 def test_a_fence_is_longer_than_what_is_in_it() -> None:
     assert fence_code("a ```` b", "sh") == ["`````sh", "a ```` b", "`````"]
+
+
+DEVICES = """import apex
+import torch
+from torch.cuda.amp import GradScaler
+
+scaler = GradScaler()
+apex.fit(torch.ones(1, requires_grad=True).cuda().sum().backward())
+torch.cuda.synchronize()
+"""
+
+
+def test_a_reason_is_told_once_and_each_row_has_the_code_from_before(output: Output, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "requirements.txt").write_text("gsplat\n", "utf-8")
+    for name in ("train.py", "other.py"):
+        (tmp_path / name).write_text(DEVICES, "utf-8")
+    said = text(output, str(tmp_path), "--platform", "ascend", "--unsafe", "--style", "portable")
+    assert "| `torch.cuda.synchronize` |" in said
+    assert "| `GradScaler` |" in said
+    assert "import torch_npu" not in said  # an import is no call site
+    assert re.search(r"^- `other.py:1`, `train.py:1`: this package has CUDA kernels only", said, re.M)
+    assert re.search(r"^- `requirements.txt:1`: this package works only with CUDA", said, re.M)
+    why = said.split("## Why")[1].split("Sources:")[0]
+    assert len(re.findall("^- ", why, re.M)) == len(set(re.findall(r"^- [^:]*: (.*)$", why, re.M)))
