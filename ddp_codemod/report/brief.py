@@ -137,8 +137,9 @@ def _format_kind(view: View, found: list[Finding], several: bool, level: int) ->
     said = _SOURCES.sub("", view.reason(found[0].reason)) if level == REASONS else ""
     if label and not _find_places(found):  # about the whole project
         return Listed([*view.folded(label, 2, 4), *cut_lines(view, said, 6).lines])
+    one = len(found) == 1 and len(_find_places(found)) > 1  # a note that names all its lines
     if label:
-        named = _name_places(view, "screen-kind" if several else "screen-places", found, 2, kind=label)
+        named = _name_places(view, "screen-kind" if several and not one else "screen-places", found, 2, kind=label)
         return Listed([*named.lines, *cut_lines(view, said, 6).lines], named.left)
     named = _name_places(view, "screen-bare", found, 4 if said else 2)
     return Listed([*cut_lines(view, said, 2).lines, *named.lines], named.left)  # the reason is all that there is to call it

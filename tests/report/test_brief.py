@@ -150,3 +150,10 @@ def test_a_note_about_the_whole_project_has_no_place_and_counts_as_one(level: in
     assert "whole" in said
     assert "(0)" not in said
     assert len(named(made.lines)) + made.left == 3
+
+
+def test_one_note_with_several_lines_is_not_counted_as_one() -> None:
+    alone = Finding("note", Reason.of("single-alone", why="x"), "a.sh", 1, also=(("b.sh", 2), ("c.sh", 3)))
+    other = Finding("other", Reason.of("single-alone", why="y"), "d.sh", 4)
+    lines = condense_section(view(), Section("left-advisories", 2, (alone, other)), KINDS).lines
+    assert any(line.strip() == "note: a.sh:1, b.sh:2, c.sh:3" for line in lines)
