@@ -22,7 +22,7 @@
       !(name in values) ? all : one === undefined ? String(values[name]) : values[name] === 1 ? one : many);
   const text = (line) => (typeof line === "string" ? line : line[0]);
 
-  // ---- the patch: pieces joined and lines counted --------------------------------------------------------------------------
+  // ---- the patch: fragments joined and lines counted --------------------------------------------------------------------------
   const encoder = new TextEncoder();
   const bytesOf = (line) => (typeof line === "string" ? encoder.encode(line) : Uint8Array.from(atob(line[1]), (c) => c.charCodeAt(0)));
   const masksOf = (wanted) => {
