@@ -59,6 +59,7 @@ class Portable(RuleEntry, frozen=True, kw_only=True):
     condition: Name  # {0}, {1} ... are the imports, as the file writes them
     imports: tuple[Name, ...] = ()  # "os", or "torch.distributed:is_nccl_available" for an object of a module
     keeps: bool = False  # true where the old value stays, not where the new one is needed
+    otherwise: str = "None"  # of ``launched``: what is passed elsewhere, the same as nothing passed
     replaces: tuple[Name, ...] = ()  # right only in place of these backends; empty: of anything
     when: When = {}  # versions that all have what it asks
     applicability: Literal["safe", "unsafe"] = "safe"

@@ -90,13 +90,13 @@ def statement_edits(entry: Portable, change: NewStatement, make: Make, imported:
 def launcher_edits(entry: Portable, change: Change, rules: Rules, make: Make, imported: Import) -> list[Edit] | Reason:
     """The value where a launcher started the process, and what is the same as omitted in any other."""
     if isinstance(change, NewKeyword):
-        return keyword_edits(entry, change, "None", make, imported)
+        return keyword_edits(entry, change, entry.otherwise, make, imported)
     if isinstance(change, NewHandler | NewObject):
-        return object_edits(entry, change, "None", make, imported)
+        return object_edits(entry, change, entry.otherwise, make, imported)
     if isinstance(change, NewStatement):
         return statement_edits(entry, change, make, imported)
     assert isinstance(change, NewText)
-    return text_edits(entry, change, rules, make, imported, "None")
+    return text_edits(entry, change, rules, make, imported, entry.otherwise)
 
 
 def join_conditions(first: Portable | None, entry: Portable) -> Portable:

@@ -144,14 +144,11 @@ def portable_edits(style: Style, finding: Finding, change: Change, make: Make, i
         return _make_translation_edits(entry, change, make, imported)
     if isinstance(change, NewKeyword):
         default_value = next((one.omitted_value for one in finding.use.surface.parameters if one.name == change.keyword), None)
-        old = f'"{default_value}"' if default_value is not None else "None"
+        launched = find_launcher_condition(finding, change)
+        old = f'"{default_value}"' if default_value is not None else launched.otherwise if launched is not None else "None"
         return keyword_edits(entry, change, old, make, imported)
     if isinstance(change, NewHandler | NewObject):
-        default = (
-            change.handler.default
-            if isinstance(change, NewHandler) and find_launcher_condition(finding, change) is None
-            else "None"
-        )
+        default = change.handler.default if isinstance(change, NewHandler) else "None"
         return object_edits(entry, change, default, make, imported)
     if isinstance(change, DroppedArgument):
         return _make_none_argument(entry, change, make, imported)

@@ -82,8 +82,8 @@ def _is_unlaunched_branch(facts: Facts, entry: Portable, source: Value) -> bool:
     if around is None or source.node is not around.orelse or not isinstance(source.module, Module):
         return False
     parts = around.test.values if isinstance(around.test, ast.BoolOp) and isinstance(around.test.op, ast.And) else [around.test]
-    folded = [facts.fold(source.module, part) for part in parts[1:]]
-    return is_condition(entry, source.module, parts[0]) and all(isinstance(known, Known) and known.value for known in folded)
+    holds = all(facts.truth(source.module, part) is True for part in parts[1:])
+    return is_condition(entry, source.module, parts[0]) and holds
 
 
 def _find_conditional(source: Value) -> ast.IfExp | None:

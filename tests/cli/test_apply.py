@@ -97,7 +97,7 @@ def test_unsafe_edits_are_left_with_the_command_that_makes_them(project: Project
     assert run("apply", ".", "--platform", "mixed-gpu", "--strict").code == 1
     again = run(*command.split()[1:])
     assert again.code == 0
-    assert b'InitProcessGroupKwargs(backend="gloo" if "LOCAL_RANK" in os.environ else None)' in files(root)["trainer.py"]
+    assert b'InitProcessGroupKwargs(backend="gloo" if "LOCAL_RANK" in os.environ else "nccl")' in files(root)["trainer.py"]
     assert all(word not in again.out for word in ("Not finished", "Left to do"))
 
 
