@@ -37,6 +37,9 @@ def make_change_records(found: Survey, changes: Sequence[FileChange], portable: 
         # of a line that is too long, what is around the edit
         new = ((first + at, line.strip(MARK) if result.cut else line) for at, line in enumerate(after) if line not in old)
         lines = [(number, line) for number, line in new if len(line.strip()) >= _TELLING]
+        if not result.cut:  # as the file has them: other edits of the same lines are in there too
+            final = change.after.decode("utf-8", "replace").splitlines()
+            lines += [(number, final[number - 1]) for number, line in lines if number <= len(final) and final[number - 1] != line]
         at = edit.start if edit.anchor is None else edit.anchor
         start, end = source.line_span(at)
         text = source.text[start:end].rstrip("\r\n")
@@ -56,14 +59,14 @@ def make_change_records(found: Survey, changes: Sequence[FileChange], portable: 
     return [why(change, edit) for change in changes for edit in change.edits if change.name in found.sources]
 
 
-def find_change_record(root: Path, path: Path, line: int) -> Why | None:
-    """What applies that are on record did to a line, the last of them."""
+def find_change_records(root: Path, path: Path, line: int) -> list[Why]:
+    """What applies that are on record did to a line: for the last platform, each change once."""
     from ddp_codemod.edits.lines import LONGEST
     from ddp_codemod.write.journal import read_reasons
     from ddp_codemod.write.journal_folders import has_journal
 
     if not has_journal(root):
-        return None
+        return []
     name = Path(os.path.relpath(path.absolute(), root.absolute())).as_posix()
     text = _read_line(path, line)
     known = [
@@ -73,7 +76,13 @@ def find_change_record(root: Path, path: Path, line: int) -> Why | None:
         for number, marked in why.lines
         if marked.strip() == text or (len(text) > LONGEST and marked.strip() in text)
     ]
-    return min(known, key=lambda one: one[:2])[2] if known else None
+    if not known:
+        return []
+    nearest, _, first = min(known, key=lambda one: one[:2])
+    found = {
+        (why.rule, why.before, why.after): why for away, _, why in known if away == nearest and why.platform == first.platform
+    }
+    return list(found.values())
 
 
 def count_earlier_ports(root: Path, platform: str) -> dict[str, tuple[int, int]]:

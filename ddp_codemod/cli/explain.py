@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 from msgspec.structs import replace
 
-from ddp_codemod.cli.change_records import find_change_record, format_change_record
+from ddp_codemod.cli.change_records import find_change_records, format_change_record
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, make_failure
 from ddp_codemod.cli.formats import encode_document
@@ -35,8 +35,8 @@ def command(settings: Settings, place: str) -> int:
     path, line = existing_path(name), int(number)
     # the whole project: whether a line is edited can depend on calls and origins in other files
     root = find_project_root([path])
-    why = find_change_record(root, path, line)
-    job = prepare_job(replace(settings, paths=(str(root), name), applied=None if why is None else why.platform))
+    records = find_change_records(root, path, line)
+    job = prepare_job(replace(settings, paths=(str(root), name), applied=records[0].platform if records else None))
     from ddp_codemod.report import json
     from ddp_codemod.report.edit_sites import sites_of_edit
     from ddp_codemod.report.explain import explain_site
@@ -51,7 +51,7 @@ def command(settings: Settings, place: str) -> int:
         job.console.raw(json.dumps(found, settings.json_lang))
         return exit_code(found, settings)
     view = job.view(found)
-    for text in format_change_record(view, path, line, why) if why is not None else ():
+    for text in (text for why in records for text in format_change_record(view, path, line, why)):
         job.console.out(text)
     for decision in found.decisions:
         for text in explain_site(view, decision):
@@ -62,7 +62,7 @@ def command(settings: Settings, place: str) -> int:
     bare = [edit for edit in found.edits if not sites_of_edit(edit, found)]
     for text in format_edits(view, bare, shown=0, sure=True):
         job.console.out(text)
-    if not (why or bare or found.decisions or found.advisories or found.unaccounted):
+    if not (records or bare or found.decisions or found.advisories or found.unaccounted):
         for text in explain_unported_line(job, view, path, line):
             job.console.out(text)
     return exit_code(found, settings)

@@ -50,6 +50,7 @@ class Job(Struct, frozen=True):
 
 
 ENDING = ("check", "diff", "scan", "explain")  # commands that have nothing to do once they have told what they found
+_PATCHES = (".diff", ".patch")
 PORTING = ("apply", "check", "diff", "scan")  # commands that are about the tree as it is
 
 
@@ -128,6 +129,8 @@ def find_project_root(paths: Sequence[Path]) -> Path:
     for path in paths:
         if not path.is_file() and not path.is_dir():
             raise make_failure("path-special", path=path)
+        if path.suffix in _PATCHES and path.is_file():
+            raise make_failure("path-patch", path=path)
     try:
         root = find_root(paths)
     except ValueError as why:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,9 @@ def explain_unported_line(job: Job, view: View, path: Path, line: int) -> list[s
     from ddp_codemod.report.device_kinds import format_device_count
 
     found, device, place = view.survey, job.options.platform.device, f"{path}:{line}"
+    name = Path(os.path.relpath(path.absolute(), found.root.absolute())).as_posix()
+    if unread := [one for one in found.skipped if one.name == name]:
+        return [view.say("explain-unread", place=place, why=view.reason(one.reason)) for one in unread]
     if device is None or device.replaces not in read_line(path, line).lower():
         scan = job.settings.again("scan", paths=(str(path),), platform=job.options.platform.id)
         outside = [format_device_count(view, "explain-unreached", 1, view.path(file)) for file in found.unreached]

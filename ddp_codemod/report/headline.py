@@ -39,9 +39,10 @@ def report_done(view: View, outcome: Outcome, left: Left) -> list[str]:
     elif (
         not survey.decisions and not outcome.left and not survey.unaccounted and not any(note.open for note in survey.advisories)
     ):
-        line = view.say("summary-no-sites", platform=survey.platform)
+        line = view.say("summary-nothing-read" if left.skipped else "summary-no-sites", platform=survey.platform)
     else:
         none = "summary-none-made" if format_remaining(view, replace(left, skipped=0)) else "summary-nothing"
+        none = "summary-nothing-read" if none == "summary-nothing" and left.skipped else none
         line = view.say("summary-no-safe" if outcome.left else none, platform=survey.platform)
     return [
         *_elsewhere(view),

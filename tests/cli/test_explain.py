@@ -286,3 +286,48 @@ def test_a_file_or_folder_lists_what_apply_changed_there(project, run) -> None: 
     assert "train.py:6" not in part.replace("more/other.py:6", "")
     run("undo", ".")
     assert run("explain", ".").code == 2
+
+
+TWO_ON_A_LINE = """\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+dist.init_process_group("nccl")
+total = torch.tensor([1.0], dtype=torch.float64, device="cuda")
+dist.all_reduce(total)
+model = DistributedDataParallel(torch.nn.Linear(2, 2).cuda())
+"""
+
+
+def test_a_line_with_two_changes_tells_both(project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project(train=TWO_ON_A_LINE)
+    assert run("apply", ".", "--platform", "ascend", "--unsafe").code == 0
+    lines = (root / "train.py").read_text().splitlines()
+    number = next(at for at, line in enumerate(lines, 1) if "torch.float32" in line)
+    assert 'device="npu"' in lines[number - 1]
+    told = run("explain", f"train.py:{number}", "--platform", "ascend", "--unsafe", "--lang", "en").out
+    assert "device-reduced-double" in told
+    assert "device-keyword" in told
+    assert "nothing on this line" not in told
+
+
+def test_a_line_of_a_file_that_is_no_python_says_that_it_was_not_read(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(train="import torch.distributed as dist\nfrom a import b, \\\n\ndist.init_process_group('nccl')\n")
+    told = run("explain", "train.py:4", "--platform", "rocm", "--lang", "en").out
+    assert "not fully read: line 2" in told or "not fully read: line 3" in told
+    assert "nothing on this line" not in told
+    found = run("check", ".", "--platform", "rocm", "--lang", "en")
+    assert "Nothing to change" not in found.out + found.err
+
+
+def test_a_patch_is_not_read_as_code(project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project(train="import torch.distributed as dist\n")
+    (root / "new.patch").write_text(
+        '--- /dev/null\n+++ b/new.py\n@@ -0,0 +1,2 @@\n+import torch.distributed as dist\n+dist.init_process_group("nccl")\n'
+    )
+    for command in (("check", "new.patch"), ("scan", "new.patch"), ("apply", "new.patch"), ("explain", "new.patch:5")):
+        refused = run(*command, "--platform", "rocm", "--lang", "en")
+        assert refused.code == 2
+        assert "--diff-base" in refused.err
+    assert run("check", ".", "--platform", "rocm").code == 0

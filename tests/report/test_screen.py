@@ -217,5 +217,5 @@ def test_a_file_that_was_not_read_is_no_port_by_hand(tmp_path: Path, capsys: pyt
     main(["diff", str(tmp_path), "--platform", "rocm", "--no-cache"])
     said = capsys.readouterr().err
     assert "1 file not fully read" in said
-    assert "Nothing to change for rocm." in said
+    assert "No change was found for rocm in the files that could be read." in said
     assert "by hand: ddp-codemod makes" not in said
