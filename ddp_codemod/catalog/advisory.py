@@ -79,7 +79,7 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     classes: tuple[Name, ...] = ()
     commands: tuple[Name, ...] = ()  # programs that launch files start
     # "option": others, or texts, beside which it says nothing; "rest": names that it does not mean, with all that is below them;
-    # "configured": keys; of methods, functions in which they only pass on what they are asked for; "handed": calls that go on without the device
+    # "configured": keys; of commands, options that they have; of methods, functions in which they only pass on what they are asked for; "handed": calls that go on without the device
     without: tuple[Name, ...] = ()
 
     def __post_init__(self) -> None:

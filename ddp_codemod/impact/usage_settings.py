@@ -16,6 +16,7 @@ from ddp_codemod.parse.guide import extract_shell_text
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.policy.versions import find_stating_files
 
+LONGEST = 8000  # bytes of a command that goes on over several lines
 _README = re.compile(r"(?i)readme[\w.-]*\.(?:md|rst|txt)")
 # how a line of a README begins that is typed: as it is, or behind a prompt, settings of the environment, an interpreter; a program or an
 # option follows, which tells it from a sentence
@@ -102,9 +103,12 @@ def find_in_launch_files(context: Context, pattern: Pattern) -> Iterator[tuple[s
     wanted = re.compile("|".join(rf"(?<![\w-]){re.escape(command)}(?![\w-])" for command in pattern.commands).encode())
     for name in (name for name in project.launchers if not name.endswith(GUIDES)):  # those are in_readmes' to read
         data = project.data(name)
-        for number, line in enumerate(data.splitlines() if wanted.search(data) else (), 1):
+        at = 0
+        for number, line in enumerate(data.splitlines(keepends=True) if wanted.search(data) else (), 1):
             if wanted.search(line) and not line.lstrip().startswith(b"#"):
-                yield name, number
+                if not _is_excepted(pattern, data[at : at + LONGEST].decode("utf-8", "replace"), 0):
+                    yield name, number
+            at += len(line)
 
 
 def find_in_readmes(context: Context, pattern: Pattern, files: Iterable[str]) -> Iterator[tuple[str, int]]:
@@ -120,8 +124,24 @@ def find_in_readmes(context: Context, pattern: Pattern, files: Iterable[str]) ->
             result = read_text(path, root) if _README.fullmatch(path.name) and path.is_file() else None
             if isinstance(result, Source):
                 texts = (result.text, extract_shell_text(result.text)) if path.suffix in GUIDES else (result.text,)
-                ends = sorted({found.end() for text in texts for found in typed.finditer(text)})
+                ends = sorted(
+                    {
+                        found.end()
+                        for text in texts
+                        for found in typed.finditer(text)
+                        if not _is_excepted(pattern, text, found.start())
+                    }
+                )
                 yield from ((result.name, result.position(end)[0]) for end in ends)
+
+
+def _is_excepted(pattern: Pattern, text: str, start: int) -> bool:
+    """Whether a command has options of ``without``, however they are written."""
+    if not pattern.without:
+        return False
+    words = text[start : _locate_command_end(text, start)].replace("\\", " ").replace("=", " ").split()
+    command = f" {' '.join(words)} "
+    return any(f" {option} " in command for option in pattern.without)
 
 
 def _locate_command_end(text: str, start: int) -> int:

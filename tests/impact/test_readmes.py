@@ -14,6 +14,7 @@ from ddp_codemod.run.survey import survey
 from ddp_codemod.versions import Stated
 
 RULES = load()
+LAUNCHERS = {"launcher-without-libuv", "accelerate-without-libuv"}
 GROUP = 'import torch.distributed as dist\n\ndist.init_process_group("nccl")\n'
 
 
@@ -26,7 +27,7 @@ def look(folder: Path, files: dict[str, str], platform: str = "windows", torch: 
 
 
 def noted(found: Survey) -> list[tuple[str, int]]:
-    return [(one.name, one.line) for one in found.advisories if one.rule == "launcher-without-libuv"]
+    return [(one.name, one.line) for one in found.advisories if one.rule in LAUNCHERS]
 
 
 @pytest.mark.parametrize(
@@ -80,6 +81,29 @@ def test_prose_is_no_command(tmp_path: Path, text: str) -> None:
 )
 def test_nothing_is_noted(tmp_path: Path, files: dict[str, str], platform: str, torch: str) -> None:
     assert noted(look(tmp_path, files, platform, torch)) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "rule"),
+    [
+        ("torchrun --nproc_per_node=1 train.py", "launcher-without-libuv"),  # one process has torchrun's store too
+        ("accelerate launch train.py --steps 4", "accelerate-without-libuv"),
+        ("accelerate launch --num_processes 12 train.py", "accelerate-without-libuv"),
+        ("accelerate launch --num_processes 1 train.py", None),
+        ("accelerate launch --num-processes=1 train.py", None),
+        ("accelerate launch \\\n    --num_processes=1 \\\n    train.py", None),
+        (
+            "accelerate launch --mixed_precision fp16 train.py\naccelerate launch --num_processes 1 train.py",
+            "accelerate-without-libuv",
+        ),
+    ],
+)
+@pytest.mark.parametrize("name", ["README.md", "start.sh"])
+def test_a_launcher_is_named_where_it_needs_libuv(tmp_path: Path, line: str, rule: str | None, name: str) -> None:
+    text = f"```shell\n{line}\n```\n" if name.endswith(".md") else f"{line}\n"
+    found = look(tmp_path, {"train.py": GROUP, name: text}, "rocm-windows")
+    at = 2 if name.endswith(".md") else 1
+    assert [(one.rule, one.line) for one in found.advisories if one.rule in LAUNCHERS] == ([(rule, at)] if rule else [])
 
 
 def test_all_lines_are_in_one_note(tmp_path: Path) -> None:
