@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -11,13 +11,12 @@ from ddp_codemod.report import text
 from ddp_codemod.report.finding_groups import Finding, Listed
 from ddp_codemod.report.sections import Section
 from ddp_codemod.report.table import cut_to_width as fitting
-from ddp_codemod.report.view import View
+from ddp_codemod.report.view import NAMED, View
 
 # What a section gives up step by step: first all but three places of a reason, then the reasons in full and the kinds after the
 # fourth, then the reasons, then the places, and at last all: how many there are is reported above.
 WHOLE, REASONS, KINDS, COUNT, GONE = range(5)
 CHANGED = "left-changed"  # the section that is below the sentence which counts its findings
-NAMED = 3  # places that are named
 _KINDS = {REASONS: 4, KINDS: 3}
 _LINES = 2  # of a reason that is cut
 _SOURCES = re.compile(r"[ ]?[(（](?:https?://[^\s()]+(?:, )?)+[)）]\.?$")
@@ -68,14 +67,6 @@ def _condense_to_counts(view: View, section: Section, kinds: list[list[Finding]]
 
 def _format_others(view: View, rest: list[list[Finding]]) -> str:
     return view.say("screen-kinds", n=sum(map(len, rest)), kinds=len(rest))
-
-
-def name_first(view: View, names: Iterable[str], most: int = NAMED) -> str:
-    """The first of some names, each once, and how many more there are; all where one alone would be omitted."""
-    every = list(dict.fromkeys(names))
-    if len(every) > most + 1:
-        every = [*every[:most], view.say("screen-rest", n=len(every) - most)]
-    return view.say("list-comma").join(every)
 
 
 def list_places(view: View, where: Sequence[tuple[str, int]], endless: bool = False, most: int = NAMED) -> Listed:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ddp_codemod.model import Action, Applicability
-from ddp_codemod.report.brief import NAMED, name_first
 from ddp_codemod.report.change_summary import summarize_changes
 from ddp_codemod.report.device_kinds import format_device_count, is_device_rule, launched, list_apart
 from ddp_codemod.report.fixes import format_fixes, lead_fixes
 from ddp_codemod.report.outcome import Left, Outcome, format_remaining
-from ddp_codemod.report.view import View
+from ddp_codemod.report.view import NAMED, View, name_first
 
 UNKNOWN = "?"  # among what a site resolves to
 

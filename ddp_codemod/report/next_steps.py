@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from ddp_codemod.model import Action, Devices, Place, Survey
-from ddp_codemod.report.brief import name_first
 from ddp_codemod.report.device_kinds import is_device_rule
 from ddp_codemod.report.outcome import Left, Outcome
 from ddp_codemod.report.sections import title_of_section
-from ddp_codemod.report.view import View
+from ddp_codemod.report.view import View, name_first
 
 FEW_PLACES = 3  # to review are named in the first lines
 

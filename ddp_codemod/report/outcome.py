@@ -9,7 +9,7 @@ from msgspec import Struct
 from ddp_codemod.model import Applicability, Edit, Place, Skipped
 from ddp_codemod.report.device_kinds import format_device_count, is_device_rule
 from ddp_codemod.report.fixes import lead_fixes
-from ddp_codemod.report.view import View
+from ddp_codemod.report.view import View, name_first
 
 
 class Outcome(Struct, frozen=True):
@@ -62,4 +62,6 @@ def format_remaining(view: View, left: Left) -> str:
         "left-count-skipped": left.skipped,
     }
     said = [format_device_count(view, "left-count-device", left.device)] if left.device and not left.unsafe else []
-    return view.say("list-comma").join([*said, *(view.say(key, n=n) for key, n in counts.items() if n)])
+    acted = (note for note in view.survey.advisories if note.open)
+    where = name_first(view, (view.at(note.name, note.line) if note.line else note.rule for note in acted))
+    return view.say("list-comma").join([*said, *(view.say(key, n=n, where=where) for key, n in counts.items() if n)])

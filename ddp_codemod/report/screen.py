@@ -17,13 +17,11 @@ from ddp_codemod.report.brief import (
     COUNT,
     GONE,
     KINDS,
-    NAMED,
     REASONS,
     WHOLE,
     condense_section,
     cut_lines,
     list_places,
-    name_first,
 )
 from ddp_codemod.report.device_kinds import is_device_rule, launched, list_apart
 from ddp_codemod.report.device_uses import MOST, format_device_uses, ordered_kinds
@@ -43,7 +41,7 @@ from ddp_codemod.report.outcome import Left, Outcome, count_remaining
 from ddp_codemod.report.sections import Section
 from ddp_codemod.report.summary import SHORT_LIST, find_next_command, format_commands, list_references
 from ddp_codemod.report.table import count_cells
-from ddp_codemod.report.view import View
+from ddp_codemod.report.view import NAMED, View, name_first
 
 SCREEN = 40  # lines that a user sees at once
 RANKS = 2  # processes that show whether ranks train together

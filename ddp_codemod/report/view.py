@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -11,6 +11,8 @@ from msgspec import Struct
 from ddp_codemod.messages import one_line, render, text
 from ddp_codemod.model import Action, Decision, Edit, Origin, Place, Reason, Survey
 from ddp_codemod.report.ink import Ink
+
+NAMED = 3  # places that are named
 
 
 class View(Struct, frozen=True):
@@ -108,3 +110,11 @@ def shorten_text(text: str, limit: int = 100) -> str:
     """Text with its white space collapsed, cut in the middle to ``limit`` characters."""
     flat = " ".join(text.split())
     return flat if len(flat) <= limit else flat[: limit // 2 - 2] + " … " + flat[-(limit // 2 - 1) :]
+
+
+def name_first(view: View, names: Iterable[str], most: int = NAMED) -> str:
+    """The first of some names, each once, and how many more there are; all where one alone would be omitted."""
+    every = list(dict.fromkeys(names))
+    if len(every) > most + 1:
+        every = [*every[:most], view.say("screen-rest", n=len(every) - most)]
+    return view.say("list-comma").join(every)
