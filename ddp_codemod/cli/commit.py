@@ -118,7 +118,12 @@ def _format_message(patch: Patching) -> str:
     from ddp_codemod.report.commit_message import format_commit_message
 
     return format_commit_message(
-        patch.survey, patch.job.options.rules, patch.made, _format_command(patch), patch.job.settings.json_lang
+        patch.survey,
+        patch.job.options.rules,
+        patch.made,
+        _format_command(patch),
+        patch.job.settings.json_lang,
+        patch.job.settings.style == "portable",
     )
 
 

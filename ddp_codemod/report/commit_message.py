@@ -7,7 +7,7 @@ from textwrap import wrap
 
 from ddp_codemod.catalog.load import Rules
 from ddp_codemod.messages import in_language, text
-from ddp_codemod.model import Edit, Survey
+from ddp_codemod.model import Action, Edit, Survey
 from ddp_codemod.report.edit_sites import leading_edits
 
 WIDTH = 72
@@ -15,10 +15,17 @@ LISTED = 30
 TRAILER = "Ddp-Codemod-Command"
 
 
-def format_commit_message(survey: Survey, rules: Rules, edits: Sequence[Edit], command: str, lang: str) -> str:
-    """Subject, what and why for each rule, where, and a trailer with the command that makes the same changes again."""
+def format_commit_message(
+    survey: Survey, rules: Rules, edits: Sequence[Edit], command: str, lang: str, portable: bool = False
+) -> str:
+    """Subject, what and why for each rule, where, what remains, and a trailer with the command that makes the same changes again.
+
+    ``portable``: the changes are conditions, which leave other machines what they had.
+    """
     platform = rules.platforms[survey.platform]
     lines = [text("message-subject", lang, platform=survey.platform), "", *_wrap_paragraph(in_language(platform, "title", lang))]
+    if portable:
+        lines += _wrap_paragraph(text("message-portable", lang))
     for ident in dict.fromkeys(edit.rule for edit in edits):
         fix = rules.rule(ident)
         assert fix is not None
@@ -32,6 +39,13 @@ def format_commit_message(survey: Survey, rules: Rules, edits: Sequence[Edit], c
         if len(places) > LISTED:
             lines.append(text("message-more", lang, n=len(places) - LISTED))
         lines += fix.source[:1]
+    reviewed = [one.place for one in survey.decisions if one.action is Action.REVIEW and one.place.name in survey.sources]
+    open_places = dict.fromkeys(f"{one.name}:{survey.sources[one.name].position(one.start)[0]}" for one in reviewed)
+    unread = dict.fromkeys(one.name for one in survey.skipped if one.candidate)
+    for key, names in (("message-review", [*open_places]), ("message-unread", [*unread])):
+        if names:
+            more = [text("message-more", lang, n=len(names) - LISTED)] if len(names) > LISTED else []
+            lines += ["", text(key, lang), *(f"- {join_lines(name)}" for name in names[:LISTED]), *more]
     return "\n".join([*lines, "", f"{TRAILER}: {join_lines(command)}", ""])
 
 

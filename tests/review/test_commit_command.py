@@ -47,6 +47,21 @@ def test_the_trailer_s_command_makes_the_same_changes(project: Callable[..., Pat
     assert git("rev-parse", "HEAD^{tree}") == tree
 
 
+LEFT = "from vllm import LLM\n\nLLM('model', tensor_parallel_size=2)\n"
+
+
+def test_the_message_says_what_remains_and_what_other_machines_keep(project: Callable[..., Path]) -> None:
+    project(a=HEAD + CALL, b=LEFT, c=HEAD + "from a import b, \\\n\n" + CALL)
+    assert main(["apply", ".", "--platform", "rocm", "--branch", "pinned", "--lang", "en"]) == 1
+    message = git("log", "-1", "--format=%b", "pinned")
+    assert "Not changed, needs review:\n- b.py:3\n" in message
+    assert "Not fully read:\n- c.py\n" in message
+    assert "other machines" not in message
+    git("checkout", "-q", "main")
+    assert main(["apply", ".", "--platform", "rocm", "--style", "portable", "--unsafe", "--branch", "port", "--lang", "en"]) == 1
+    assert "other machines keep what they had" in git("log", "-1", "--format=%b", "port")
+
+
 def test_nothing_to_commit(project: Callable[..., Path], capfd: pytest.CaptureFixture[str]) -> None:
     project(a=HEAD + CALL.replace("nccl", "gloo"))
     assert main(["apply", ".", "--platform", "rocm", "--branch", "port"]) == 0
