@@ -276,7 +276,8 @@ class Survey(Struct, frozen=True):
     skipped: tuple[Skipped, ...]
     sources: dict[str, Source] = field(default_factory=dict)  # those that decisions and edits speak of
     files_seen: int = 0
-    unstated: tuple[str, ...] = ()  # packages whose version would have told more, and which the project does not state
+    # packages whose version would have told more and which the project does not state, and whether --torch-version tells it
+    unstated: tuple[tuple[str, bool], ...] = ()
     ignored: int = 0  # sites on lines that say "# ddp-codemod: ignore", or in files that pyproject.toml spares them
     unaccounted: tuple[Unaccounted, ...] = ()
     unreached: tuple[str, ...] = ()  # files that use a device the platform lacks, and that no training entry reaches

@@ -163,9 +163,9 @@ def report_exclusions(view: View) -> list[str]:
         lines += view.folded(format_device_count(view, "summary-unreached", len(survey.unreached), files), 0, 2)
     if survey.without_entry_point:
         lines += view.folded(view.say("summary-without-entry-point", n=survey.without_entry_point), 0, 2)
-    if survey.unstated and survey.decisions:
-        packages = view.say("list-comma").join(survey.unstated)
-        lines += view.folded(view.say("version-unstated", package=packages), 0, 2)
+    for told, key in ((True, "version-unstated-option"), (False, "version-unstated")):
+        packages = [name for name, asked in survey.unstated if asked is told] if survey.decisions else []
+        lines += view.folded(view.say(key, package=view.say("list-comma").join(packages)), 0, 2) if packages else []
     if survey.excluded:
         lines += view.folded(view.say("summary-excluded", n=survey.excluded), 0, 2)
     return lines

@@ -179,7 +179,7 @@ class Run:
             unfollowed=unfollowed,
             without_entry_point=adapter.without_entry_point(),
             devices=self._find_devices(adapter, vendor is None),
-            unstated=tuple(sorted(self.versions.open)),
+            unstated=tuple((name, self.versions.packages[name].asked) for name in sorted(self.versions.open)),
         )
 
     def _find_devices(self, adapter: AdviceEditor, offer: bool) -> Devices | None:
