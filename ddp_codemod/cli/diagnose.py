@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, UNKNOWN, make_failure
 from ddp_codemod.cli.options import complete_ids, completed_by_files, machine_options, verbose
-from ddp_codemod.cli.run import configure_project, existing_path, find_project_root
+from ddp_codemod.cli.run import STDIN, configure_project, existing_path, find_project_root
 from ddp_codemod.cli.settings import Settings, command_line
 from ddp_codemod.cli.translate import Command, option
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from ddp_codemod.discover.config import Config
     from ddp_codemod.health import Frame, Reading
     from ddp_codemod.model import Survey
-
-STDIN = "-"
 
 
 @click.command("diagnose", cls=Command, help="help-diagnose")

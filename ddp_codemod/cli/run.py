@@ -106,6 +106,9 @@ def prepare_job(settings: Settings, writes: bool = False) -> Job:
     return Job(settings, console, options, root)
 
 
+STDIN = "-"  # what a path is where a program reads what is piped into it
+
+
 def existing_path(name: str) -> Path:
     """The path of an argument. Raises Failure where nothing is there."""
     path = Path(name)
@@ -115,6 +118,8 @@ def existing_path(name: str) -> Path:
         siblings = [entry.name for entry in path.absolute().parent.iterdir() if entry.exists()]  # a link to nothing is no help
     except (OSError, ValueError):
         siblings = []
+    if name == STDIN:
+        raise make_failure("path-stdin")
     from difflib import get_close_matches
 
     near = get_close_matches(path.name, siblings, n=1)

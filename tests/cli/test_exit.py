@@ -24,6 +24,22 @@ def test_a_path_that_is_not_there(project, run, command: str) -> None:  # type: 
     assert "did you mean train.py?" in done.err
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("path", ["-", "nowhere-at-all"])
+def test_the_example_in_a_failure_writes_nothing(project, run, command: str, path: str) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    done = run(command, path, "--platform", "rocm")
+    assert (done.code, done.out) == (2, "")
+    assert "ddp-codemod check ." in done.err
+    assert "apply ." not in done.err
+    assert ("git apply" in done.err and "--diff-base REF" in done.err) == (path == "-")
+
+
+def test_a_file_that_is_called_so_is_read(project, run) -> None:  # type: ignore[no-untyped-def]
+    (project(train=TRAIN) / "-").mkdir()
+    assert run("check", "-", "--platform", "rocm").code == 0
+
+
 def test_a_link_that_leads_nowhere_is_not_suggested_in_its_own_place(project, run) -> None:  # type: ignore[no-untyped-def]
     (project(train=TRAIN) / "dang.py").symlink_to("gone.py")
     done = run("check", "dang.py", "--platform", "rocm")
@@ -36,7 +52,7 @@ def test_a_path_that_is_like_nothing(project, run) -> None:  # type: ignore[no-u
     project(train=TRAIN)
     done = run("apply", "/nowhere/at/all", "--platform", "rocm")
     assert done.code == 2
-    assert "ddp-codemod apply ." in done.err
+    assert "ddp-codemod check ." in done.err
 
 
 @pytest.mark.parametrize("command", COMMANDS)

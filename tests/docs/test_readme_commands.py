@@ -62,6 +62,9 @@ def started(request: pytest.FixtureRequest) -> Iterator[Session]:
 def test_it_does_what_it_says(started: Session, typed: str) -> None:
     if typed.startswith("undo"):
         assert started.run(f"ddp-codemod apply {typed.split()[1]} --platform rocm")[0] == 0
+    if "--diff-base" in typed:  # a patch that was applied
+        started.write("late.py", 'import torch.distributed as dist\n\ndist.init_process_group("nccl")\n')
+        assert started.run("git add late.py")[0] == 0
     line = f"ddp-codemod {typed}"
     if typed.startswith("review") and "--html" not in typed:
         line = (
