@@ -188,7 +188,11 @@ def _insert_sorted(source: Source, body: Sequence[ast.stmt], near: Sequence[int]
     before = sum(key <= own for key in keys)
     if keys == sorted(keys) and 0 < before < len(near):
         return _insert_line_after(source, body, near[before - 1], wanted)
-    if keys == sorted(keys) and not before:
+    following = body[near[0] + 1 : near[0] + 2]
+    alone = not any(
+        other.lineno == body[near[0]].end_lineno for other in following
+    )  # as what stands for a notebook's magic is not
+    if keys == sorted(keys) and not before and alone:
         return _insert_line_before(source, body[near[0]], wanted)
     return _insert_line_after(source, body, near[-1], wanted)
 
