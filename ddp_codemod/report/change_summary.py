@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ddp_codemod.edits.units import is_companion
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Edit
-from ddp_codemod.report.device_kinds import title_of
+from ddp_codemod.report.device_kinds import is_device_rule, title_of
 from ddp_codemod.report.edit_sites import leading_edits
 from ddp_codemod.report.view import View
 
@@ -22,16 +22,21 @@ _GLANCE = 40  # characters of two values that are read at a glance
 
 
 def summarize_changes(view: View, edits: Sequence[Edit]) -> str:
-    """The kinds of fix, the most frequent first, each with its number where there are several: these add up to all; then what goes along."""
+    """The kinds of fix, each with its number where there are several: these add up to all; then what goes along.
+
+    Those about the backend come first: a device has more uses, and would leave them without a name.
+    """
     leads = [edit for edit in leading_edits(edits, view.survey) if not is_companion(edit)]
     counts = Counter(kind_of(view, edit) for edit in leads)
     chosen = {id(edit) for edit in leads}
     beside = dict.fromkeys(_ALONG.get(edit.reason.means, "change-beside") for edit in edits if id(edit) not in chosen)
     if not counts:
         return ""
+    apart = {kind_of(view, edit): is_device_rule(edit.rule) for edit in leads}
+    ordered = sorted(counts.items(), key=lambda item: (apart[item[0]], -item[1]))
     alone = len(counts) == 1
-    parts = [what if alone else view.say("change-part", what=what, n=n) for what, n in counts.most_common(_MOST)]
-    if rest := sum(n for _, n in counts.most_common()[_MOST:]):
+    parts = [what if alone else view.say("change-part", what=what, n=n) for what, n in ordered[:_MOST]]
+    if rest := sum(n for _, n in ordered[_MOST:]):
         parts.append(view.say("change-part", what=view.say("change-others"), n=rest))
     parts += map(view.say, beside)
     return view.say("list-comma").join(parts)

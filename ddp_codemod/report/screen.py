@@ -26,6 +26,7 @@ from ddp_codemod.report.brief import (
 from ddp_codemod.report.device_kinds import is_device_rule, launched, list_apart
 from ddp_codemod.report.device_uses import MOST, format_device_uses, ordered_kinds
 from ddp_codemod.report.finding_groups import Listed
+from ddp_codemod.report.fixes import lead_fixes
 from ddp_codemod.report.headline import (
     format_headline,
     report_broken_state,
@@ -240,8 +241,8 @@ def _format_references(view: View, outcome: Outcome, left: Left, level: int) -> 
 def _format_devices(view: View, outcome: Outcome, level: int) -> Listed:
     """The uses of the other device; those that are left with their places, which no list names besides."""
     where: dict[str, list[tuple[str, int]]] = {}
-    for edit in outcome.left:
-        if is_device_rule(edit.rule) and edit.applicability is Applicability.UNSAFE:
+    for edit in lead_fixes(outcome.left, view.survey, Applicability.UNSAFE):  # not the imports that come with them
+        if is_device_rule(edit.rule):
             where.setdefault(edit.rule, []).append((edit.name, view.edit_line(edit)))
     found = {rule: list(dict.fromkeys(at)) for rule, at in where.items()}
     arguments: dict[str, str] = {}

@@ -52,6 +52,28 @@ def test_it_is_said_in_chinese(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "libuv" in said
 
 
+DEVICES = """import torch
+import torch.distributed as dist
+
+dist.init_process_group("nccl")
+torch.cuda.set_device(0)
+torch.cuda.synchronize()
+model = torch.nn.Linear(1, 1).cuda()
+batch = torch.ones(1).cuda()
+labels = torch.ones(1, device="cuda")
+weights = torch.load("weights.pt", map_location="cuda")
+name = torch.device("cuda")
+with torch.autocast("cuda"):
+    model(batch).backward()
+"""
+
+
+def test_the_backend_is_named_before_the_uses_of_a_device(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = headline(tmp_path, capsys, "ascend", "--unsafe", a=DEVICES)
+    assert "nothing written: nccl becomes hccl (1), " in said
+    assert "others (" in said  # so that fewer kinds than there are can be named
+
+
 @pytest.mark.parametrize("platform", ["rocm", "ascend", "windows", "mixed-gpu"])
 def test_the_numbers_add_up(tmp_path: Path, capsys: pytest.CaptureFixture[str], platform: str) -> None:
     said = headline(tmp_path, capsys, platform, "--unsafe", a=PLAIN, b=COMPOSITE, c=CHOOSES, d=TRAINER, e=PLAIN)

@@ -209,3 +209,16 @@ def test_ranks_that_would_train_apart_come_before_all_else(tmp_path: Path, capsy
     assert "train.py:10" in named or "train.py:11" in named
     assert "Nothing else needs to change" not in text
     assert "Nothing to change" not in text
+
+
+def test_the_imports_that_come_with_a_fix_are_no_places_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "engine.py").write_text(
+        "import torch\n\n\ndef step(model):\n    torch.cuda.synchronize()\n    model(torch.ones(1)).backward()\n    torch.cuda.synchronize()\n",
+        "utf-8",
+    )
+    (tmp_path / "train.py").write_text("import torch\nfrom engine import step\n\nstep(torch.nn.Linear(1, 1))\n", "utf-8")
+    main(["diff", str(tmp_path), "--platform", "ascend"])
+    [line] = [one for one in capsys.readouterr().err.splitlines() if "(device-module)" in one]
+    assert line.startswith("    2  torch.cuda calls (device-module): ")
+    assert line.endswith("engine.py:5, 7")
