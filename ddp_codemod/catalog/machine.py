@@ -76,6 +76,13 @@ def is_possible(own: Sequence[str], wanted: Sequence[str]) -> bool:
     return not own or not set(own).isdisjoint(wanted)
 
 
+class Install(RuleEntry, frozen=True, kw_only=True):
+    """What to install so that torch runs on a platform's machines, where that is not the torch of pytorch.org alone."""
+
+    packages: tuple[Name, ...]
+    source: Name  # the page that says how: the maker's own
+
+
 class Device(RuleEntry, frozen=True, kw_only=True):
     """The device of a platform's tensors, if it is not the one that most code names."""
 

@@ -6,7 +6,7 @@ Annotations are no texts here and in the modules beside it: msgspec would have t
 from typing import Literal, Union
 
 from ddp_codemod.catalog.entry import Name, RuleEntry, When
-from ddp_codemod.catalog.machine import Conditions, Device, MachineFacts
+from ddp_codemod.catalog.machine import Conditions, Device, Install, MachineFacts
 from ddp_codemod.catalog.objects import (
     Beside,
     Chosen,
@@ -243,6 +243,7 @@ class Platform(RuleEntry, frozen=True, kw_only=True):
     facts: dict[str, FactValue]
     machine: MachineFacts = MachineFacts()  # what rule data asks where it is about some machines only
     backend: BackendChoice
+    install: Union[Install, None] = None  # None: the torch of pytorch.org
     device: Union[Device, None] = None  # None: the one that most code is written for
     device_types: tuple[Name, ...] = ()  # those of such a machine: a table from device types to backends is read for these
     earlier: tuple[Earlier, ...] = ()

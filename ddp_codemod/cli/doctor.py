@@ -54,8 +54,11 @@ def command(settings: Settings, folder: str | None, python: str | None, report: 
         own = checkup.asked or checkup.platform
         stated = check_project(project.root, checkup.facts, project.rules, project.rules.platforms.get(own or ""))
         checkup = replace(checkup, checks=(*checkup.checks, *stated))
-    fact = [word for fix in load_rules(settings.folders).fixes.values() if fix.bare for word in ("--rule", fix.id)]
-    line = make_command(checkup, folder or ".", *(fact if checkup.bare and checkup.asked in (None, checkup.platform) else ()))
+    rules = project.rules if project is not None else load_rules(settings.folders)
+    fact = [word for fix in rules.fixes.values() if fix.bare for word in ("--rule", fix.id)]
+    line = make_command(
+        checkup, rules, folder or ".", *(fact if checkup.bare and checkup.asked in (None, checkup.platform) else ())
+    )
     if settings.format == "json":
         console.raw(reports.encode_checkup(checkup, settings.json_lang, line))
     else:
@@ -95,10 +98,15 @@ def _find_project(settings: Settings, folder: str | None) -> _Project | None:
     )
 
 
-def make_command(checkup: Checkup, path: str = ".", *more: str) -> str | None:
-    """The command that ports a project to the platform that the user names, else to the detected one; None where there is neither."""
+def make_command(checkup: Checkup, rules: Rules, path: str = ".", *more: str) -> str | None:
+    """The command that ports a project to the platform that the user names, else to the detected one; None where there is neither.
+
+    One that lacks the device of most code needs the unsafe fixes too: without them the code still asks for that device.
+    """
     platform = checkup.asked or checkup.platform
-    return command_line(["ddp-codemod", "apply", path, "--platform", platform, *more]) if platform else None
+    own = rules.platforms[platform].device if platform else None
+    words = [*more, "--unsafe"] if own is not None else more
+    return command_line(["ddp-codemod", "apply", path, "--platform", platform, *words]) if platform else None
 
 
 def examine_python(

@@ -42,7 +42,7 @@ def examine(
     checks = (
         *_check_late_sections(facts),
         *_check_system(facts),
-        *check_torch(facts, newest),
+        *check_torch(facts, newest, asked.install if asked is not None else None),
         *check_gpus(facts),
         *_check_network(facts),
         *_check_environment(facts),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from ddp_codemod.catalog.machine import Install
 from ddp_codemod.health import Check
 from ddp_codemod.model import Reason
 
@@ -13,15 +14,20 @@ OK, WARNING, PROBLEM = "ok", "warning", "problem"
 MIB = 1 << 20
 
 
-def check_torch(facts: dict[str, Any], newest: str = "") -> Iterator[Check]:
-    """Version, build, backends, libuv; ``newest`` is the newest release that the rule data was compared with."""
+def check_torch(facts: dict[str, Any], newest: str = "", install: Install | None = None) -> Iterator[Check]:
+    """Version, build, backends, libuv; ``newest`` is the newest release that the rule data was compared with.
+
+    ``install``: what a platform that the user names asks for instead of the torch of pytorch.org.
+    """
     torch = facts.get("torch", {})
     if not torch or torch.get("late"):
         yield Check("torch", PROBLEM, Reason.of("doctor-torch-unasked"), None, Reason.of("doctor-late-do"))
         return
     if "error" in torch:
+        named = {"what": ", ".join(install.packages), "source": install.source} if install is not None else {}
+        todo = Reason.of("doctor-torch-do-platform", **named) if named else Reason.of("doctor-torch-do")
         key = "doctor-torch-missing" if torch.get("missing") else "doctor-torch-broken"
-        yield Check("torch", PROBLEM, Reason.of(key, error=torch["error"]), None, Reason.of("doctor-torch-do"))
+        yield Check("torch", PROBLEM, Reason.of(key, error=torch["error"]), None, todo)
         return
     build = f"HIP {torch['hip']}" if torch.get("hip") else f"CUDA {torch['cuda']}" if torch.get("cuda") else "CPU"
     yield Check("torch", OK, Reason.of("doctor-torch", version=torch.get("version"), build=build))

@@ -38,7 +38,8 @@ def _format_advice(check: Check, lang: str) -> list[str]:
 def _format_platform(checkup: Checkup, lang: str, ink: Ink, command: str | None) -> list[str]:
     """What the machine counts as, what it has of the platform that the user names, and the command that ports a project to it."""
     key = "doctor-platform" if checkup.platform is not None else "doctor-platform-none"
-    block = [text(key, lang, platform=checkup.platform, because=render(checkup.because, lang))]
+    known = checkup.asked is not None and checkup.platform is None  # the user has said it: what is missing is among the problems
+    block = [] if known else [text(key, lang, platform=checkup.platform, because=render(checkup.because, lang))]
     if checkup.asked is not None:
         lacking = count_lacking(checkup)
         key = "doctor-asked-lacking" if lacking else "doctor-asked"

@@ -135,7 +135,7 @@ def test_a_folder_is_held_against_this_python(  # type: ignore[no-untyped-def]
     found = [one for one in document["checks"] if one["id"].startswith("project-")]
     assert [one["state"] for one in found] == ([state] if state else [])
     assert all("requirements.txt:2" in one["message"] for one in found)
-    assert (document["asked"], document["command"]) == ("ascend", "ddp-codemod apply app --platform ascend")
+    assert (document["asked"], document["command"]) == ("ascend", "ddp-codemod apply app --platform ascend --unsafe")
 
 
 def test_a_log_is_no_folder(project, run) -> None:  # type: ignore[no-untyped-def]

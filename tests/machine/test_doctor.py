@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.load import load
 from ddp_codemod.catalog.machine import MachineFacts
+from ddp_codemod.cli.doctor import make_command
 from ddp_codemod.health import Check, Checkup
 from ddp_codemod.machine.doctor import examine, redact_value
 from ddp_codemod.machine.recognise import accelerators_to_ask_for, platforms_by_accelerator
@@ -348,3 +349,30 @@ def test_the_report_about_a_named_platform(lang: str) -> None:
     ready = examine(machine(torch=NPU), KNOWN, asked=KNOWN["ascend"])
     said = "\n".join(report.format_checkup(ready, lang, Ink(False), "x"))
     assert ("has what platform ascend needs" if lang == "en" else "具备平台 ascend 所需的一切") in said
+
+
+@pytest.mark.parametrize(
+    ("ident", "said"),
+    [
+        ("rocm-windows", "install torch (https://rocm.docs.amd.com/projects/radeon-ryzen/"),
+        ("rocm", "install torch (https://rocm.docs.amd.com/projects/install-on-linux/"),
+        ("ascend", "install torch, torch_npu, CANN (https://github.com/Ascend/pytorch)"),
+        ("cuda", "install torch (https://pytorch.org/get-started/locally/)"),
+        (None, "install torch (https://pytorch.org/get-started/locally/)"),
+    ],
+)
+def test_a_missing_torch_is_installed_from_the_makers_page(ident: str | None, said: str) -> None:
+    facts = machine(torch={"error": "ModuleNotFoundError", "missing": True})
+    found = examine(facts, KNOWN, asked=KNOWN[ident] if ident else None)
+    text = "\n".join(report.format_checkup(found, "en", Ink(False), None))
+    assert said in text
+    assert ("Cannot tell which platform" in text) == (ident is None)  # where the user names it, nothing has to be told
+
+
+@pytest.mark.parametrize(
+    ("ident", "unsafe"),
+    [("ascend", True), ("xpu", True), ("cpu", True), ("macos", True), ("rocm", False), ("rocm-windows", False), ("cuda", False)],
+)
+def test_the_command_for_a_platform_does_the_whole_port(ident: str, unsafe: bool) -> None:
+    line = make_command(examine(machine(), KNOWN, asked=KNOWN[ident]), load(), "./x")
+    assert line == f"ddp-codemod apply ./x --platform {ident}" + (" --unsafe" if unsafe else "")

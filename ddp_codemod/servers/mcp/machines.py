@@ -93,7 +93,7 @@ def doctor(call: Call, asked: Doctor, python: str | None = None) -> Answer:
     """Which platform this machine is, and what is wrong with it."""
     settings = Settings("doctor", folders=call.rule_folders, lang=call.lang)
     found = examine_python(settings, make_listener(call), python, asked.platform)
-    line = make_command(found)
+    line = make_command(found, load_rules(settings.folders))
     report = clean_report(json.loads(checkups.encode_checkup(found, call.lang, line)))
     states = [check.state for check in found.checks]
     text = call.say(
