@@ -60,7 +60,7 @@ def command(settings: Settings, log: str | None, hang: bool, target: str | None)
         hints = list_machine_hints(platform, known.hints) if platform is not None else ()
         reading = diagnose(stream, known, hang=hang, hints=hints, progress=shown)
     reading = usable_reading(reading, rules)
-    reading = fit_reading(reading, platform, rules.platforms) if platform is not None else reading
+    reading = fit_reading(reading, platform) if platform is not None else reading
     found = _find_sites(settings, config, rules, reading, project, console)
     told = cure_command(rules, target or ".")
     if settings.format == "json":

@@ -34,16 +34,15 @@ def fit_to_platform(tried: TrialResult, trial: Trial, platform: Platform, platfo
     return replace(tried, diagnosis=replace(tried.diagnosis, cures=tuple(cures)))
 
 
-def fit_reading(reading: Reading, platform: Platform, platforms: Mapping[str, Platform]) -> Reading:
-    """The reading of a log with the cures for the machines of a platform, its own port before others."""
+def fit_reading(reading: Reading, platform: Platform) -> Reading:
+    """The reading of a log with the cures for the machines of a platform, its own port first; none that ports to another one."""
 
     def fit(cures: Sequence[Cure]) -> tuple[Cure, ...]:
-        fitting = _list_fitting_cures(cures, platform, platforms)
-        own = [one for one in fitting if one.platform == platform.id]
+        own = [one for one in cures if one.platform == platform.id]
         if not own and any(one.platform is not None for one in cures):
             said, said_zh = (text("diagnose-port", lang, platform=platform.id) for lang in ("en", "zh"))
             own = [Cure(platform=platform.id, unsafe=_moves_device(platform), text=said, text_zh=said_zh)]
-        return (*own, *(one for one in fitting if one not in own))
+        return (*own, *(one for one in cures if one.platform is None))
 
     return replace(reading, diagnoses=tuple(replace(one, cures=fit(one.cures)) for one in reading.diagnoses))
 

@@ -283,7 +283,7 @@ def test_no_nccl_on_an_npu_is_no_reason_for_gloo(project, run, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("platform", "commands"),
     [
-        ("windows", ["--platform windows", "--platform single-gpu"]),
+        ("windows", ["--platform windows"]),
         ("cpu", ["--platform cpu"]),
         ("rocm", ["--platform rocm"]),
         ("ascend", ["--platform ascend --unsafe"]),
