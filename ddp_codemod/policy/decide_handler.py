@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from msgspec.structs import replace
+
 from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.model import Parameter
 from ddp_codemod.catalog.objects import Handler
@@ -44,18 +46,17 @@ def decide_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) -
         unknown = result.review(fix.id, Reason.of("why-spread", text=use.module.text(use.spread[0])))
         return decide_default_backend(context, parameter, unknown, fix)
     if argument is not None and handler.single:
-        return result.keep(Reason.of("keep-handler", Meaning.ELSEWHERE, handler=handler.names[0].rsplit(".", 1)[-1]))
+        return _keep_handler(result, handler)
     listed = argument if argument is not None else into if isinstance(into, ast.List) else None
     if listed is not None:
         there = _find_handler_calls(context, use.module, listed, handler) or _find_handlers_in_file(context, use, handler)
         if not there and not _is_written_out(context, use.module, listed, handler):
             return result.review(fix.id, Reason.of("why-expression", text=use.module.text(argument or use.call)))
         if there:
-            name = handler.names[0].rsplit(".", 1)[-1]
             others = [other for module, call in there if (other := _find_none_branch(context, module, call)) is not None]
             if len(others) == len(there):
                 return _add_to_none_branch(context, result, parameter, fix, there[0], others[0])
-            return result.keep(Reason.of("keep-handler", Meaning.ELSEWHERE, handler=name))
+            return _keep_handler(result, handler)
     reason = Reason.of(
         "edit-handler",
         handler=handler.names[0].rsplit(".", 1)[-1],
@@ -73,6 +74,12 @@ def decide_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) -
     safe = parameter.add_applicability == "safe" and not platform.fits(parameter.named_on)
     safe = safe and not (argument is None and _is_passed_through(context, use))
     return decide_default_backend(context, parameter, result.edit(fix.id, safe, reason, [change]), fix)
+
+
+def _keep_handler(result: Finding, handler: Handler) -> Finding:
+    """What the call gives is decided where the handler is made: what it would be without one is no answer."""
+    name = handler.names[0].rsplit(".", 1)[-1]
+    return replace(result, resolves_to=()).keep(Reason.of("keep-handler", Meaning.ELSEWHERE, handler=name))
 
 
 def _find_unpacked_list(context: Context, use: Use, parameter: Parameter) -> ast.List | bool:

@@ -331,3 +331,24 @@ def test_a_patch_is_not_read_as_code(project, run) -> None:  # type: ignore[no-u
         assert refused.code == 2
         assert "--diff-base" in refused.err
     assert run("check", ".", "--platform", "rocm").code == 0
+
+
+LAUNCHED = """import torch
+from accelerate import Accelerator
+
+accelerator = Accelerator(mixed_precision="no")
+accelerator.backward(torch.ones(1, requires_grad=True).sum())
+"""
+
+
+def test_a_call_whose_handler_is_set_is_not_told_what_it_would_be_without(project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project(train=LAUNCHED)
+    before = run("explain", "train.py:4", "--platform", "rocm-windows").out
+    assert "resolves to nccl" in before
+    run("apply", ".", "--platform", "rocm-windows")
+    text = (root / "train.py").read_text("utf-8")
+    assert "InitProcessGroupKwargs" in text
+    line = 1 + text[: text.index("Accelerator(mixed")].count("\n")
+    after = run("explain", f"train.py:{line}", "--platform", "rocm-windows").out
+    assert "the InitProcessGroupKwargs in this call sets the backend" in after
+    assert "resolves to nccl" not in after
