@@ -22,6 +22,7 @@ from ddp_codemod.cli.translate import Command, option
 if TYPE_CHECKING:
     from ddp_codemod.catalog.diagnostics import Diagnostics
     from ddp_codemod.catalog.load import Rules
+    from ddp_codemod.catalog.model import Platform
     from ddp_codemod.catalog.signature import Cure
     from ddp_codemod.discover.config import Config
     from ddp_codemod.health import Frame, Reading
@@ -60,7 +61,10 @@ def command(settings: Settings, log: str | None, hang: bool, target: str | None)
         hints = list_machine_hints(platform, known.hints) if platform is not None else ()
         reading = diagnose(stream, known, hang=hang, hints=hints, progress=shown)
     reading = usable_reading(reading, rules)
-    reading = fit_reading(reading, platform) if platform is not None else reading
+    if platform is not None:
+        done = target is None and bool(reading.diagnoses) and _is_ported(config, rules, platform, find_project_root([project]))
+        check = command_line(["ddp-codemod", "check", ".", "--platform", platform.id])
+        reading = fit_reading(reading, platform, check if done else None)
     found = _find_sites(settings, config, rules, reading, project, console)
     told = cure_command(rules, target or ".")
     if settings.format == "json":
@@ -132,6 +136,18 @@ def cure_command(rules: Rules, path: str) -> Callable[[Cure], str | None]:
         return command_line([*words, "--unsafe"] if cure.unsafe else words)
 
     return told
+
+
+def _is_ported(config: Config, rules: Rules, platform: Platform, root: Path) -> bool:
+    """Whether an apply has ported the project of this folder, and no change for the platform is left."""
+    from ddp_codemod.run.options import Options
+    from ddp_codemod.run.survey import survey
+    from ddp_codemod.write.ported_lines import find_ported_lines
+
+    ported = find_ported_lines(root, platform.id)
+    if not ported:
+        return False
+    return not survey(Options((root,), platform, rules, root=root, scope=config.scope, ported=ported)).edits
 
 
 def _show_reading(settings: Settings, console: Console, reading: Reading, name: str, told: Callable[[Cure], str | None]) -> None:

@@ -34,14 +34,20 @@ def fit_to_platform(tried: TrialResult, trial: Trial, platform: Platform, platfo
     return replace(tried, diagnosis=replace(tried.diagnosis, cures=tuple(cures)))
 
 
-def fit_reading(reading: Reading, platform: Platform) -> Reading:
-    """The reading of a log with the cures for the machines of a platform, its own port first; none that ports to another one."""
+def fit_reading(reading: Reading, platform: Platform, check: str | None = None) -> Reading:
+    """The reading of a log with the cures for the machines of a platform, its own port first; none that ports to another one.
+
+    ``check``: what lists the rest in a project that is ported already, where no change is left.
+    """
 
     def fit(cures: Sequence[Cure]) -> tuple[Cure, ...]:
         own = [one for one in cures if one.platform == platform.id]
         if not own and any(one.platform is not None for one in cures):
             said, said_zh = (text("diagnose-port", lang, platform=platform.id) for lang in ("en", "zh"))
             own = [Cure(platform=platform.id, unsafe=_moves_device(platform), text=said, text_zh=said_zh)]
+        if check is not None and any(not one.rules for one in own):
+            said, said_zh = (text("diagnose-ported", lang, platform=platform.id, command=check) for lang in ("en", "zh"))
+            own = [Cure(text=said, text_zh=said_zh), *(one for one in own if one.rules)]
         return (*own, *(one for one in cures if one.platform is None))
 
     return replace(reading, diagnoses=tuple(replace(one, cures=fit(one.cures)) for one in reading.diagnoses))

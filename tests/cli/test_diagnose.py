@@ -296,6 +296,20 @@ def test_the_users_platform_decides_which_fixes_are_listed(project, run, log: Pa
     assert done.code == 1
 
 
+def test_a_project_that_is_ported_is_not_to_be_ported_again(project, run, log: Path) -> None:  # type: ignore[no-untyped-def]
+    root = project(train=TRAIN)
+    words = ("diagnose", str(log), "--platform", "rocm")
+    assert "ddp-codemod apply . --platform rocm" in run(*words).out
+    run("apply", ".", "--platform", "rocm")
+    done = run(*words)
+    assert "apply ." not in done.out
+    assert "is ported to rocm already" in done.out
+    assert "ddp-codemod check . --platform rocm" in done.out
+    assert "ddp-codemod apply . --platform cpu" in run("diagnose", str(log), "--platform", "cpu").out  # to another one, it is not
+    (root / "other.py").write_text(TRAIN, "utf-8")
+    assert "ddp-codemod apply . --platform rocm" in run(*words).out  # something is left
+
+
 def test_without_a_platform_every_fix_is_listed(project, run, log: Path) -> None:  # type: ignore[no-untyped-def]
     project(train=TRAIN)
     done = run("diagnose", str(log))
