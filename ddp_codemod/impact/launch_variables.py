@@ -30,7 +30,7 @@ class LaunchVariables(Struct):
     """Looks through the launch files that start what is ported, or that are sourced or started by one that does."""
 
     whole: PortedProject
-    _starting: dict[str, bool] = field(default_factory=dict)
+    _programs: dict[str, list[str]] = field(default_factory=dict)
 
     def find_edits(self, advice: Advice) -> Iterator[Finding]:
         """One finding a file: all its mentions of a variable change together; for review where one of them cannot."""
@@ -68,22 +68,32 @@ class LaunchVariables(Struct):
 
     def _starts_ported(self, script: Script) -> bool:
         """Whether a launch file, or one that it names or that sources it, starts a program that is ported."""
-        if script.name in self._starting:
-            return self._starting[script.name]
-        self._starting[script.name] = False  # two that name each other
-        project = self.whole.context.tracer.resolver.project
-        programs = {file for launch in script.launches for file in project.started(launch.program)}
-        found = any(map(self.whole.is_ported, sorted(programs)))
-        if not found:
-            named = set(_SCRIPT.findall(_COMMENT.sub("", script.source.text))) - {PurePosixPath(script.name).name}
-            others = map(project.script, (one for one in project.launchers if PurePosixPath(one).name in named))
-            found = any(self._starts_ported(other) for other in others if other is not None)
-        if not found and not programs:
-            own = PurePosixPath(script.name).name
-            sourcing = (one for one in project.scripts(own) if any(PurePosixPath(name).name == own for name in one.sourced))
-            found = any(self._starts_ported(one) for one in sourcing)
-        self._starting[script.name] = found
-        return found
+        seen, todo = {script.name}, [script]
+        while todo:  # two may name each other
+            one = todo.pop()
+            programs = self._find_programs(one)
+            if any(map(self.whole.is_ported, programs)):
+                return True
+            related = [other for other in self._find_related(one, bool(programs)) if other.name not in seen]
+            seen |= {other.name for other in related}
+            todo += related
+        return False
+
+    def _find_programs(self, script: Script) -> list[str]:
+        """The programs that a launch file starts."""
+        if script.name not in self._programs:
+            project = self.whole.context.tracer.resolver.project
+            self._programs[script.name] = sorted({file for launch in script.launches for file in project.started(launch.program)})
+        return self._programs[script.name]
+
+    def _find_related(self, script: Script, starts: bool) -> Iterator[Script]:
+        """The launch files that one names, and those that source one which starts nothing itself."""
+        project, own = self.whole.context.tracer.resolver.project, PurePosixPath(script.name).name
+        named = set(_SCRIPT.findall(_COMMENT.sub("", script.source.text))) - {own}
+        others = map(project.script, (one for one in project.launchers if PurePosixPath(one).name in named))
+        yield from (other for other in others if other is not None)
+        if not starts:
+            yield from (one for one in project.scripts(own) if any(PurePosixPath(name).name == own for name in one.sourced))
 
 
 def _find_mentions(script: Script, name: str) -> Iterator[int]:

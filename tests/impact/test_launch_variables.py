@@ -146,3 +146,15 @@ def test_the_ported_script_gives_each_process_its_device(tmp_path: Path) -> None
 def _find_decisions(root: Path, style: Literal["pin", "portable"] = "pin") -> list[Decision]:
     found = survey(Options((root,), RULES.platforms["ascend"], RULES, root=root, style=style))
     return [one for one in found.decisions if one.rule == "device-visible"]
+
+
+@pytest.mark.parametrize("names", [("a.sh", "b.sh"), ("b.sh", "a.sh")])
+def test_files_that_name_each_other_are_both_ported_in_any_order(tmp_path: Path, names: tuple[str, str]) -> None:
+    first, second = names
+    files = {
+        first: f"export CUDA_VISIBLE_DEVICES=0\nbash {second}\nbash c.sh\n",
+        second: f"export CUDA_VISIBLE_DEVICES=1\nbash {first}\n",
+        "c.sh": "python train.py\n",
+    }
+    port(tmp_path, files)
+    assert all("ASCEND_RT_VISIBLE_DEVICES" in (tmp_path / name).read_text("utf-8") for name in names)
