@@ -19,6 +19,8 @@ from ddp_codemod.parse.document import Document
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import KIND, PACKAGE, Change, Context, Insertions, NewText
 
+# placeholders, but not the same letters in a name such as CUDA_VISIBLE_DEVICES
+_DEVICE, _MODULE = (re.compile(rf"(?<![A-Z])(?<![A-Z]_){word}(?![A-Z_])") for word in ("DEVICE", "MODULE"))
 _QUOTE = re.compile(r"[A-Za-z]{0,2}(?:\"\"\"|'''|\"|')")
 
 
@@ -39,7 +41,7 @@ def adapt_to_device(advice: Advice, device: Device) -> Advice:
 
 
 def _fill_placeholders(text: str, device: Device) -> str:
-    return text.replace("DEVICE", device.type).replace("MODULE", device.module)
+    return _MODULE.sub(device.module, _DEVICE.sub(device.type, text))
 
 
 def rewrite_for_device(context: Context, advice: Advice, rewrite: Rewrite, hit: Hit, alone: bool) -> list[Change]:

@@ -158,3 +158,14 @@ def test_files_that_name_each_other_are_both_ported_in_any_order(tmp_path: Path,
     }
     port(tmp_path, files)
     assert all("ASCEND_RT_VISIBLE_DEVICES" in (tmp_path / name).read_text("utf-8") for name in names)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_reason_names_both_variables_in_full(tmp_path: Path, capsys: pytest.CaptureFixture[str], lang: str) -> None:
+    (tmp_path / "train.py").write_text(TRAIN, "utf-8")
+    (tmp_path / "run.sh").write_text("CUDA_VISIBLE_DEVICES=0 python train.py\n", "utf-8")
+    main(["check", str(tmp_path), "--unsafe", "--no-cache", "--platform", "ascend", "--lang", lang, "-v"])
+    said = capsys.readouterr().out
+    assert "CUDA_VISIBLE_DEVICES" in said
+    assert "ASCEND_RT_VISIBLE_DEVICES" in said
+    assert "VISIBLE_npu" not in said
