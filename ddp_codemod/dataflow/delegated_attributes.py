@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ddp_codemod.dataflow.classes import trace_class_attribute
-from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.points_to import find_object_set
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.kinds import OriginKind
@@ -24,23 +24,9 @@ def trace_delegated_attribute(tracer: Tracer, module: Module, made: ast.ClassDef
                 for call in _list_delegations(home, binding.node):
                     reason = Reason.of("hop-delegated", name=name, owner=base.name)
                     step = way.hop(home.place(call), reason, OriginKind.RETURN).inside(None)
-                    for where, inner in _list_inner_objects(tracer, home, call.args[0]):
-                        yield from trace_class_attribute(tracer, where, inner, name, call, step)
-
-
-def _list_inner_objects(tracer: Tracer, module: Module, node: ast.expr) -> list[tuple[Module, ast.ClassDef]]:
-    """The classes of the project of which an expression is an object; [] where it may be something else, but None."""
-    found: list[tuple[Module, ast.ClassDef]] = []
-    for leaf in tracer.evaluate(module, node, Trace(kind=OriginKind.OBJECT)):
-        if leaf.value == Known(None):  # which has no attributes: it was replaced by then
-            continue
-        if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.expr) or leaf.way.doubt is not None:
-            return []
-        made = [one for one in tracer.resolver.resolve(leaf.module, leaf.node) if isinstance(one, Instance)]
-        if not made:
-            return []
-        found += [(one.module, one.node) for one in made if isinstance(one.node, ast.ClassDef)]
-    return found
+                    for inner in find_object_set(tracer, home, call.args[0]):
+                        if isinstance(inner, Instance) and isinstance(inner.node, ast.ClassDef):
+                            yield from trace_class_attribute(tracer, inner.module, inner.node, name, call, step)
 
 
 def _list_delegations(module: Module, function: ast.FunctionDef) -> Iterator[ast.Call]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.dataflow.values import Frame, Trace, Value
 from ddp_codemod.kinds import OriginKind
@@ -19,11 +20,17 @@ def find_points_to_set(tracer: Tracer, module: Module, node: ast.expr, frame: Fr
     """
     if found := tracer.resolver.resolve(module, node):
         return found
+    return find_object_set(tracer, module, node, frame)
+
+
+def find_object_set(tracer: Tracer, module: Module, node: ast.expr, frame: Frame | None = None) -> list[Entity]:
+    """What the values of an expression stand for; [] where one is not known. None has no attributes: another was there by then."""
     return tracer.ask_once(module, ("objects", node, frame), lambda: _follow_values(tracer, module, node, frame), list[Entity]())
 
 
 def _follow_values(tracer: Tracer, module: Module, node: ast.expr, frame: Frame | None) -> list[Entity]:
-    leaves = tracer.evaluate(module, node, Trace(kind=OriginKind.OBJECT, frame=frame))
+    found = tracer.evaluate(module, node, Trace(kind=OriginKind.OBJECT, frame=frame))
+    leaves = [leaf for leaf in found if leaf.value != Known(None)]
     held = [_resolve_value(tracer, leaf) if leaf.way.doubt is None else [] for leaf in leaves]
     return list(dict.fromkeys(one for some in held for one in some)) if all(held) else []
 

@@ -61,7 +61,7 @@ def rewrite_for_device(context: Context, advice: Advice, rewrite: Rewrite, hit: 
         if not isinstance(function, ast.Attribute):
             return []
         end = hit.module.place(function).end
-        new = rewrite.value.replace("DEVICE", device.type)
+        new = _fill_placeholders(rewrite.value, device)
         return [Insertions(hit.module, hit.node, ((end - len(function.attr), end, new),))]
     if rewrite.recipe == "own-text":
         return _rewrite_text(hit, device) if alone else []  # each kind of machine honors a variable of its own

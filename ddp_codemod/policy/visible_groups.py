@@ -60,8 +60,8 @@ def assess_use(context: Context, use: Use) -> tuple[Visibility, Reason | None]:
         return Visibility.YES, None  # before the importing file makes one
     if escape.escapes or (escape.methods & set(shown.perhaps) and not asked_only) or (makes and _is_only_maker(context, use)):
         return (Visibility.YES if _has_visible_importer(context, use) else Visibility.PERHAPS), None
-    first = makes or (use.surface.default_group and is_first_maker(context, use))
-    if first and _has_training_call(context, use, shown):
+    trains = use.surface.default_group and _has_training_call(context, use, shown)
+    if trains and (makes or is_first_maker(context, use)):
         return Visibility.YES, None  # which finds the group that this object made
     if makes and _is_in_trained_class(context, use, shown):
         return Visibility.PERHAPS, None
