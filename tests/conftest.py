@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,6 +25,11 @@ sys.dont_write_bytecode = False
 
 # processes that share the tests are given a width of the terminal, by which reports would be cut
 os.environ.pop("COLUMNS", None)
+
+# what an apply leaves behind for undo is kept by the path of a project, and the paths of tests come back in the next run
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="ddp-codemod-tests-")
+    atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
 # a shell starts its jobs in the background deaf to Ctrl-C, and what they start is deaf, too
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

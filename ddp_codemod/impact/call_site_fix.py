@@ -161,10 +161,11 @@ def _split_changes(context: Context, uses: OtherUses, finding: Finding) -> tuple
     return kept, moved, met
 
 
-def _list_texts(changes: Iterable[Change]) -> list[tuple[str, str]]:
-    """The old and new texts of changes."""
+def _list_texts(changes: Iterable[Change]) -> list[tuple[str | None, str]]:
+    """The old and new values of changes; None is written out in the project too."""
     found = ((change.source.value, change.text) for change in changes if isinstance(change, NewText))
-    return [(value.value, text) for value, text in found if isinstance(value, Known) and isinstance(value.value, str)]
+    known = ((value.value, text) for value, text in found if isinstance(value, Known))
+    return [(value, text) for value, text in known if value is None or isinstance(value, str)]
 
 
 def _translate_at_call(context: Context, uses: OtherUses, finding: Finding) -> Finding | None:

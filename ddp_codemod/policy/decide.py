@@ -9,16 +9,14 @@ from msgspec.structs import replace
 from ddp_codemod.catalog.backends import assess
 from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.model import Parameter
-from ddp_codemod.dataflow.classes import trace_class_attribute
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.mappings import look_up
 from ddp_codemod.dataflow.parameters import is_forwarded
 from ddp_codemod.dataflow.points_to import find_points_to_set
-from ddp_codemod.dataflow.star_args import trace_index
-from ddp_codemod.dataflow.values import CurrentBackend, PlatformDefault, Trace, Value
+from ddp_codemod.dataflow.values import CurrentBackend, PlatformDefault, Value
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.argument_sources import collect_sources
 from ddp_codemod.policy.decision_reasons import (
     OMITTED,
     default_reason,
@@ -39,60 +37,9 @@ from ddp_codemod.policy.launcher_condition import drop_unlaunched_sources, is_un
 from ddp_codemod.policy.related_backends import judge_backend
 from ddp_codemod.policy.test_code import explain_fake, find_testing_function, is_tested
 from ddp_codemod.policy.visible_groups import assess_use, is_group_invisible
-from ddp_codemod.sites.entities import Definition, External
+from ddp_codemod.sites.entities import External
 from ddp_codemod.sites.key_path_uses import imports_package
-from ddp_codemod.sites.scopes import bindings
 from ddp_codemod.sites.surface_calls import Use
-
-
-def collect_sources(context: Context, use: Use, parameter: Parameter) -> tuple[ast.expr | None, list[Value]]:
-    """The argument for a parameter and the sources of its value; an omitted one is a source of its own, at the call."""
-    module, call = use.module, use.call
-    argument = use.argument(parameter)
-    if argument is not None and parameter.inside:
-        return argument, _collect_dictionary_sources(context, module, argument, parameter.inside)
-    if argument is not None:
-        return argument, [*context.tracer.evaluate(module, argument)]
-    found: list[Value] = []
-    for mapping in use.spread:
-        if any(isinstance(part, ast.Starred) and part.value is mapping for part in call.args):
-            index = -1 if parameter.position is None else parameter.position + use.skip
-            sources = trace_index(context.tracer, module, call.args, index, Trace(), parameter.name) if index >= 0 else []
-        else:
-            sources = look_up(context.tracer, module, mapping, ast.Constant(parameter.name), Trace(), whole=True)
-        if sources is None:
-            return None, [context.tracer.unknown(module, call, Trace(), "why-spread", text=module.text(mapping))]
-        found += sources
-    if use.skip and not found:
-        return None, [Value(module, call, OriginKind.PARTIAL)]
-    if use.overrides_init and not found:
-        return None, collect_sources(context, use.base, parameter)[1] if use.base else [Value(module, call, OriginKind.CLASS)]
-    found = found or _collect_class_sources(context, use, parameter)
-    default = Known(parameter.omitted_value) if parameter.omitted_value is not None else PlatformDefault()
-    return None, found or [Value(module, call, OMITTED, default)]
-
-
-def _collect_dictionary_sources(context: Context, module: Module, argument: ast.expr, key: str) -> list[Value]:
-    """The sources of what is under a key of a dictionary; a written one that lacks it is a source of its own."""
-    if isinstance(argument, ast.Constant) and argument.value is None:
-        return [Value(module, argument, OriginKind.LITERAL, PlatformDefault())]
-    sources = look_up(context.tracer, module, argument, ast.Constant(key), Trace(), whole=True)
-    if sources or (sources is not None and isinstance(argument, ast.Dict)):
-        return sources or [Value(module, argument, OMITTED, PlatformDefault())]
-    return [context.tracer.unknown(module, argument, Trace(), "why-expression", text=module.text(argument))]
-
-
-def _collect_class_sources(context: Context, use: Use, parameter: Parameter) -> list[Value]:
-    """What a class of the project that is called has for a field of the parameter's name."""
-    tracer = context.tracer
-    for entity in tracer.resolver.resolve(use.module, use.call.func):
-        if isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef):
-            lineage = tracer.resolver.lineage(entity.module, entity.node)
-            if any(parameter.name in bindings(module, node) for module, node in lineage):
-                found = trace_class_attribute(tracer, entity.module, entity.node, parameter.name, use.call, Trace())
-                named = [source for source in found if isinstance(source.value, Known) and source.value.value is not None]
-                return named or [Value(use.module, use.call, OriginKind.CLASS)]  # what None means is the class's own business
-    return []
 
 
 def decide_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
@@ -246,7 +193,7 @@ def _plan_changes(context: Context, parameter: Parameter, sources: list[Value]) 
         elif source.kind == OMITTED or (isinstance(value, Known) and value.value is None):
             if parameter.omitted != "platform-default" or not default_wrong:
                 continue
-            if (source.kind == OMITTED and parameter.add == "keyword") or source.kind == OriginKind.LITERAL:
+            if (source.kind == OMITTED and parameter.add == "keyword") or _is_written_none(source):
                 changes.append(_make_change(parameter, source, choice.wanted))  # written out, None is the same as omitted
             else:
                 blocked = blocked or (open_reason(context, parameter) if default_open else default_reason(context))
@@ -274,6 +221,17 @@ def _is_looped_with_wanted(sources: list[Value], source: Value, wanted: str) -> 
 def _is_default(source: Value) -> bool:
     """Whether a source leaves the choice to torch: it asks for it, or gives None."""
     return isinstance(source.value, PlatformDefault) or (isinstance(source.value, Known) and source.value.value is None)
+
+
+# where code writes a value, at the call or before it
+_WRITTEN = frozenset(
+    {OriginKind.LITERAL, OriginKind.ASSIGNMENT, OriginKind.ARGUMENT, OriginKind.PARAMETER_DEFAULT, OriginKind.FIELD_DEFAULT}
+)
+
+
+def _is_written_none(source: Value) -> bool:
+    """Whether code writes None as the value, for which the name can be written."""
+    return source.kind in _WRITTEN and isinstance(source.node, ast.Constant) and source.node.value is None
 
 
 def _find_unmended_sources(finding: Finding, changes: list[Change]) -> list[Value]:

@@ -15,7 +15,7 @@ from ddp_codemod.dataflow.values import Value
 from ddp_codemod.discover.kinds import NOTEBOOK, is_test
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.decide import collect_sources
+from ddp_codemod.policy.argument_sources import collect_sources
 from ddp_codemod.policy.decide_backend_variable import decide_by_variable, has_nested_site, is_for_old_versions, names_object
 from ddp_codemod.policy.decision_reasons import OMITTED
 from ddp_codemod.policy.device_arguments import explain_by_object

@@ -15,8 +15,9 @@ from ddp_codemod.dataflow.values import Value
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Action, Reason
 from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.argument_sources import collect_sources
 from ddp_codemod.policy.built_urls import append_query, head_of, is_query_off
-from ddp_codemod.policy.decide import collect_sources, may_clash
+from ddp_codemod.policy.decide import may_clash
 from ddp_codemod.policy.decide_environment import decide_variable_before_use, explain_unneeded_fix, find_value_before_call
 from ddp_codemod.policy.decision_reasons import OMITTED
 from ddp_codemod.policy.findings import Change, Context, Finding, NewKeyword, NewText, start, unreachable

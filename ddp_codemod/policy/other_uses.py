@@ -34,9 +34,9 @@ _IDLE = (ast.Pass, ast.Global, ast.Nonlocal)
 
 
 class Swap(Struct, frozen=True):
-    """A text before and after an edit."""
+    """A value before an edit, which is a text or None, and the text after it."""
 
-    old: str
+    old: str | None
     new: str
 
 
@@ -75,7 +75,7 @@ class OtherUses:
 
     def of(self, source: Value, text: str) -> OtherUse | None:
         """The first use of a source's value which another text would change; None where there is none."""
-        if not isinstance(source.value, Known) or not isinstance(source.value.value, str):
+        if not isinstance(source.value, Known) or not (source.value.value is None or isinstance(source.value.value, str)):
             return None
         if isinstance(source.module, Script):
             said = find_script_reference(self.context.tracer, source.module, source.node)
@@ -145,11 +145,12 @@ class OtherUses:
         if self._is_handed_whole(read):
             return True
         # a text with the name in it: as an address, it is another one then
-        made = node is not read.carrier and not read.inside and _ADDRESS not in swap.old
+        address = swap.old is not None and _ADDRESS in swap.old
+        made = node is not read.carrier and not read.inside and not address
         met = self._addresses if made else ()
         if id(node) in self._groups and id(node) not in met:
             return True
-        if id(around) in self._groups and not made and (_ADDRESS in swap.old or id(around) not in self._addresses):
+        if id(around) in self._groups and not made and (address or id(around) not in self._addresses):
             return True
         if isinstance(around, ast.keyword):
             if around.arg in _SAYING:
@@ -164,15 +165,18 @@ class OtherUses:
         if isinstance(around, ast.Call):
             last = last_name(around.func)
             whole_text = isinstance(read.carrier, ast.Name) and read.carrier.id == WHOLE_TEXT
-            if last in _LOOKING or self._shown.is_shown(module, around) or (whole_text and last in self._parses):
+            looking = last in _LOOKING and swap.old is not None
+            if looking or self._shown.is_shown(module, around) or (whole_text and last in self._parses):
                 return True
             return self._is_for_group(module, around, node, None, made)
         if isinstance(around, ast.Attribute):
             return self._has_same_affixes(module, around, swap) or self._shown.is_result_shown(module, around)
-        if isinstance(around, ast.Expr) or (isinstance(around, (ast.If, ast.IfExp, ast.While, ast.Assert)) and not read.inside):
-            return True  # both texts are true, and a message is only shown
+        if isinstance(around, ast.Expr):
+            return True  # a message is only shown
+        if isinstance(around, (ast.If, ast.IfExp, ast.While, ast.Assert)) and not read.inside:
+            return swap.old is not None  # both texts are true
         if isinstance(around, ast.UnaryOp):
-            return isinstance(around.op, ast.Not)
+            return isinstance(around.op, ast.Not) and swap.old is not None
         if isinstance(around, ast.comprehension):
             return node is not around.iter
         if isinstance(around, ast.Compare) and read.inside:
@@ -190,6 +194,7 @@ class OtherUses:
             attribute.attr not in ("startswith", "endswith")
             or not isinstance(asked, ast.Constant)
             or not isinstance(asked.value, str)
+            or swap.old is None
         ):
             return False
         return bool(getattr(swap.old, attribute.attr)(asked.value)) is bool(getattr(swap.new, attribute.attr)(asked.value))
@@ -210,7 +215,7 @@ class OtherUses:
             outcomes = [self._evaluate_test(module, compare, asked, value) for value in (swap.old, swap.new)]
             if outcomes[0] is not None and outcomes[0] is outcomes[1]:
                 return True
-        else:
+        elif swap.old is not None:
             return isinstance(compare.comparators[-1], ast.Constant) and compare.comparators[-1].value is None
         test: ast.AST = compare
         around = module.parents.get(test)
@@ -243,7 +248,7 @@ class OtherUses:
         around = module.parents.get(node)
         return id(node) in self._groups or (isinstance(around, ast.IfExp) and self._is_group_argument(module, around))
 
-    def _evaluate_test(self, module: Module, test: ast.expr, asked: ast.expr, value: str) -> bool | None:
+    def _evaluate_test(self, module: Module, test: ast.expr, asked: ast.expr, value: str | None) -> bool | None:
         text = ast.dump(asked)
 
         def look(part: ast.expr) -> FoldResult:
