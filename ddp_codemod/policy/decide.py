@@ -27,11 +27,15 @@ from ddp_codemod.policy.decision_reasons import (
     open_reason,
     text_of,
 )
-from ddp_codemod.policy.default_argument import decide_default_backend, describe_default_chooser, is_default_wrong
+from ddp_codemod.policy.default_argument import (
+    decide_default_backend,
+    describe_default_chooser,
+    explain_existing_group,
+    is_default_wrong,
+)
 from ddp_codemod.policy.device_arguments import explain_takers
 from ddp_codemod.policy.device_branches import decide_device_branch, is_for_other_hardware
 from ddp_codemod.policy.device_counts import Count, count_of
-from ddp_codemod.policy.dominating_init import find_dominating_init
 from ddp_codemod.policy.findings import Change, Context, Finding, NewKeyword, NewText, Splice, start, unreachable
 from ddp_codemod.policy.launcher_condition import drop_unlaunched_sources, is_unconditional
 from ddp_codemod.policy.related_backends import judge_backend
@@ -64,16 +68,13 @@ def decide_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -
         if use.overrides_init:
             return result.keep(Reason.of("keep-class-open", parameter=parameter.name, origin=line_of(sources[0])))
         return result.review(fix.id, open_reason(context, parameter))
-    if (
-        parameter.ignored is not None
-        and use.surface.finds_group
-        and (maker := find_dominating_init(context, use)) is not None
-        and maker.sure
-    ):
-        return result.keep(Reason.of("keep-made-before", origin=f"{maker.module.name}:{maker.module.line(maker.node)}"))
+    if parameter.ignored is not None and (before := explain_existing_group(context, use)) is not None:
+        return result.keep(before)
     if parameter.ignored is not None and use.surface.shown is not None and (why := assess_use(context, use)[1]) is not None:
         return result.keep(why)
     decided = decide_site(context, result, parameter, fix)
+    if decided.action is Action.REVIEW and (before := explain_existing_group(context, use)) is not None:
+        return result.keep(before)  # whatever the value is
     if decided.action is Action.EDIT and uses_default:
         decided = decide_default_backend(context, parameter, decided, fix)
     elif decided.action is Action.EDIT and is_group_invisible(context, use):

@@ -63,10 +63,8 @@ def decide_default_backend(context: Context, parameter: Parameter, finding: Find
         value = context.facts.fold(use.module, keyword.value) if keyword.arg in use.surface.given else None
         if isinstance(value, Known) and keyword.arg and value.value is use.surface.given[keyword.arg]:
             return finding.keep(Reason.of("keep-given", text=use.module.text(keyword.value)))
-    maker = find_dominating_init(context, use) if use.surface.finds_group else None
-    if maker is not None and maker.sure:
-        line = maker.module.line(maker.node)
-        return finding.keep(Reason.of("keep-made-before", origin=f"{maker.module.name}:{line}"))
+    if (before := explain_existing_group(context, use)) is not None:
+        return finding.keep(before)
     ruled = replace(finding if sure is Visibility.YES else mark_unsafe(finding), rule=fix.id)
     if (instead := explain_old_versions(context, use.module.name, parameter)) is not None:
         needed = format_versions(parameter.since)
@@ -78,6 +76,14 @@ def decide_default_backend(context: Context, parameter: Parameter, finding: Find
     if sure is Visibility.YES:
         return mark_unsure_of_versions(context, parameter, use.module.name, finding)
     return mark_unsafe(name_needed_versions(context, parameter, use.module.name, finding))
+
+
+def explain_existing_group(context: Context, use: Use) -> Reason | None:
+    """Why a call's backend decides nothing: the group surely exists by then, and the call takes it; None for others."""
+    maker = find_dominating_init(context, use) if use.surface.finds_group else None
+    if maker is None or not maker.sure:
+        return None
+    return Reason.of("keep-made-before", origin=f"{maker.module.name}:{maker.module.line(maker.node)}")
 
 
 def mark_unsure_of_versions(context: Context, parameter: Parameter, name: str, finding: Finding) -> Finding:
