@@ -103,10 +103,8 @@ def _translate_unpacked(change: Translation, quote: str, unless: str) -> str:
     if isinstance(module.parents.get(node), ast.Starred):
         return f"({value} for value in {table})"
     if None in dict(change.pairs):
-        given, again = _format_argument(module, node)
-        entry = f"{quote}{change.key}{quote}"
-        value = _format_choice(change, (f"{again}.get({entry})", f"{again}[{entry}]"), quote, unless)
-        return f"{{**{given}, {entry}: {value}}}"
+        made = _fill_entry(change, quote, table)
+        return f"({text} if {unless} else {made})" if unless else made
     if change.closed and not unless:
         return f"{{**{table}, {quote}{change.key}{quote}: {quote}{change.pairs[0][1]}{quote}}}"
     wanted = f"key == {quote}{change.key}{quote}"
@@ -114,3 +112,13 @@ def _translate_unpacked(change: Translation, quote: str, unless: str) -> str:
         return f"{{key: {f'({value})' if unless else value} if {wanted} else value for key, value in {table}.items()}}"
     test = f"{wanted} and {_negate_condition(unless)}" if unless else wanted
     return f"{{key: {_format_choice(change, ('value', 'value'), quote, f'not ({test})')} for key, value in {table}.items()}}"
+
+
+def _fill_entry(change: Translation, quote: str, table: str) -> str:
+    """The text of a copy that has the entry, also where the mapping lacks it."""
+    entry = f"{quote}{change.key}{quote}"
+    if change.fills:
+        return f"{{{entry}: {quote}{change.pairs[0][1]}{quote}, **{table}}}"
+    given, again = _format_argument(change.module, change.argument)
+    value = _format_choice(change, (f"{again}.get({entry})", f"{again}[{entry}]"), quote, "")
+    return f"{{**{given}, {entry}: {value}}}"

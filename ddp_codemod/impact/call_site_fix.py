@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.backends import assess
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.joined_texts import list_text_pieces, slots
+from ddp_codemod.dataflow.joined_texts import list_text_pieces
 from ddp_codemod.dataflow.monkey_patches import find_monkey_patch
-from ddp_codemod.dataflow.translations import is_translated
 from ddp_codemod.dataflow.values import Value
 from ddp_codemod.discover.kinds import is_test
+from ddp_codemod.impact.call_translations import (
+    drop_translated_changes,
+    is_name_argument,
+    make_translations,
+    merge_omissions,
+)
 from ddp_codemod.impact.unfollowed_writes import find_written_elsewhere
 from ddp_codemod.impact.user_supplied_names import (
     add_warnings,
@@ -24,30 +29,13 @@ from ddp_codemod.impact.user_supplied_names import (
     is_user_supplied,
 )
 from ddp_codemod.impact.wrong_names import find_composite_names, find_wrong_names, is_text, may_be_none
-from ddp_codemod.kinds import Meaning, OriginKind
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Action, Applicability, Reason, Unaccounted
-from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.choice_lists import find_other_list_reader
 from ddp_codemod.policy.default_argument import mark_unsafe
 from ddp_codemod.policy.findings import Change, Context, Finding, NewText, Translation
 from ddp_codemod.policy.other_uses import OtherUse, OtherUses
 from ddp_codemod.sites.surface_calls import Use
-
-# What is passed from outside, and may be something else than the project's own files say.
-_GIVEN = frozenset(
-    {
-        OriginKind.OPTION_DEFAULT,
-        OriginKind.FIELD_DEFAULT,
-        OriginKind.ENVIRONMENT_DEFAULT,
-        OriginKind.CONFIG_KEY,
-        OriginKind.COMMAND_LINE,
-        OriginKind.LAUNCH,
-        OriginKind.LAUNCH_VARIABLE,
-        OriginKind.KEY_DEFAULT,
-        OriginKind.PARAMETER_DEFAULT,
-    }
-)
-
 
 _SEVERAL = re.compile(r"\w+:\w+(?:,\w+:\w+)*")
 _PUT_TOGETHER = (ast.JoinedStr, ast.BinOp)
@@ -122,30 +110,18 @@ def _place_edit(context: Context, uses: OtherUses, finding: Finding) -> Finding:
         typed = is_user_supplied(context, finding)
         added = [*add_warnings(context, make_translations(finding, _list_texts(finding.changes)))] if typed else []
         added = [replace(one, closed=False) for one in added]  # what is typed may be any other name
-        return replace(finding, changes=(*_drop_translated_changes(finding.changes, added), *added))
+        return replace(finding, changes=(*drop_translated_changes(finding.changes, added), *added))
     there = [*make_translations(finding, _list_texts(moved))]
     said = {name: value for name, value in finding.reason.args if name not in ("origin", "count")}
     said |= {"wanted": moved[0].text, "use": met[0].text, "where": f"{met[0].name}:{met[0].line}"}
     if not there:
         return mark_unsafe(replace(finding, reason=Reason.of("edit-used-elsewhere", finding.reason.means, **said)))
+    kept, there = merge_omissions(drop_translated_changes(kept, there), there)
     return replace(
         finding,
-        changes=(*_drop_translated_changes(kept, there), *there),
+        changes=(*kept, *there),
         reason=Reason.of("edit-at-call" if met[0].sure else "edit-at-call-perhaps", finding.reason.means, **said),
     )
-
-
-def _drop_translated_changes(changes: Iterable[Change], translations: Iterable[Translation]) -> list[Change]:
-    """The changes that are in no argument which is changed as a whole."""
-    places = [one.module.place(one.argument) for one in translations]
-
-    def stands_in(change: Change) -> bool:
-        at = change.source.place if isinstance(change, NewText) else None
-        return at is not None and any(
-            place.name == at.name and place.start <= at.start and at.end <= place.end for place in places
-        )
-
-    return [change for change in changes if not stands_in(change)]
 
 
 def _split_changes(context: Context, uses: OtherUses, finding: Finding) -> tuple[list[Change], list[NewText], list[OtherUse]]:
@@ -170,7 +146,7 @@ def _list_texts(changes: Iterable[Change]) -> list[tuple[str | None, str]]:
 
 def _translate_at_call(context: Context, uses: OtherUses, finding: Finding) -> Finding | None:
     """The finding with a change at the call, where not every start of the value is known; None where the call is not the project's own."""
-    if not _is_name_argument(finding) or not _is_backend_finding(finding):  # an address of the group that is changed too
+    if not is_name_argument(finding) or not _is_backend_finding(finding):  # an address of the group that is changed too
         return None
     put_together = _is_joined(finding.argument) or any(map(_is_composed, finding.possible))
     if not isinstance(finding.use, Use) or put_together or not all(map(_SEVERAL.fullmatch, find_composite_names(context))):
@@ -187,16 +163,9 @@ def _translate_at_call(context: Context, uses: OtherUses, finding: Finding) -> F
         result = [*add_warnings(context, result)]
     rule = finding.rule or next(fix.id for fix in context.rules.fixes.values() if fix.recipe == "replace-backend")
     changed = replace(finding, action=Action.EDIT, applicability=Applicability.SAFE, rule=rule, at=(), untraced=False)
-    changes = (*_drop_translated_changes(sure, result), *(replace(one, closed=False) for one in result))
+    sure, result = merge_omissions(drop_translated_changes(sure, result), result)
+    changes = (*sure, *(replace(one, closed=False) for one in result))
     return replace(changed, reason=_explain_untraced(context, result[0]), changes=changes)
-
-
-def _is_name_argument(finding: Finding) -> bool:
-    """Whether the argument is the name itself, not an object that holds it."""
-    parameters = finding.use.surface.parameters if isinstance(finding.use, Use) else ()
-    wanted = (one for one in parameters if one.name == finding.parameter)
-    # a name that does harm in a process that no launcher started takes a condition, which a call cannot have beside another
-    return any(one.add in ("keyword", "never") and one.launched is None and not one.inside for one in wanted)
 
 
 def _is_composed(source: Value) -> bool:
@@ -237,63 +206,3 @@ def _find_other_list_use(context: Context, finding: Finding, change: NewText) ->
         return None
     module, node = found
     return OtherUse(module.name, module.line(node), module.short_text(module.parents.get(node) or node))
-
-
-def make_translations(finding: Finding, texts: Iterable[tuple[str | None, str]]) -> Iterator[Translation]:
-    """The changes at the call in place of those where the values start; none where the project does not write the argument."""
-    use, pairs = finding.use, tuple(dict(texts).items())
-    if (
-        not isinstance(use, Use)
-        or not _is_name_argument(finding)
-        or use.handed
-        or use.unknown_receiver
-        or not (use.alone or use.alike)
-        or not pairs
-    ):
-        return
-    argument, closed = finding.argument, _is_closed(finding)
-    if isinstance(argument, ast.expr) and (parts := slots(argument)):
-        for part in parts:
-            if not is_translated(part) and _has_right_offsets(use.module, part):
-                yield Translation(use.module, part, pairs, closed and len(parts) == 1)
-        return
-    if any(_is_part(source) for source in finding.possible):
-        return  # what arrives is the whole text, of which the place that it is put together at is not this one
-    if isinstance(argument, ast.expr):
-        if not isinstance(argument, ast.Constant) and not is_translated(argument):
-            yield Translation(use.module, argument, pairs, closed)
-        return
-    if len(use.spread) > 1 or any(isinstance(use.module.parents.get(node), ast.Starred) for node in use.spread):
-        pairs = tuple(pair for pair in pairs if pair[0] is not None)  # which of them is the backend is not known
-    for node in use.spread if pairs else ():
-        if not is_translated(node, finding.parameter):
-            yield Translation(use.module, node, pairs, closed and len(use.spread) == 1, key=finding.parameter)
-
-
-def _has_right_offsets(module: Module, node: ast.expr) -> bool:
-    """Whether the offsets of an expression are right: older Pythons miscount inside f-strings of several lines."""
-    try:
-        return ast.dump(ast.parse(module.text(node), mode="eval").body) == ast.dump(node)
-    except SyntaxError:
-        return False
-
-
-def _is_part(source: Value) -> bool:
-    return any(hop.reason.means is Meaning.PART for hop in source.way.passed)
-
-
-def _is_closed(finding: Finding) -> bool:
-    """Whether all that can arrive is known, and becomes one text."""
-    texts = {change.text for change in finding.changes if isinstance(change, NewText)}
-    changed = {id(change.source.node) for change in finding.changes if isinstance(change, NewText)}
-    return finding.possible.closed and len(texts) == 1 and all(_can_become(source, changed, texts) for source in finding.possible)
-
-
-def _can_become(source: Value, changed: set[int], texts: set[str]) -> bool:
-    if (
-        source.kind in _GIVEN
-        or source.way.kind in _GIVEN
-        or any(hop.reason.means is Meaning.GIVEN_AT_START for hop in source.way.passed)
-    ):
-        return False
-    return id(source.node) in changed or (isinstance(source.value, Known) and source.value.value in texts)

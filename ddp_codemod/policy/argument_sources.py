@@ -8,6 +8,8 @@ from ddp_codemod.catalog.model import Parameter
 from ddp_codemod.dataflow.classes import trace_class_attribute
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.mappings import look_up
+from ddp_codemod.dataflow.missing_keys import find_missing_keys
+from ddp_codemod.dataflow.parameters import is_forwarded
 from ddp_codemod.dataflow.star_args import trace_index
 from ddp_codemod.dataflow.values import PlatformDefault, Trace, Value
 from ddp_codemod.kinds import OriginKind
@@ -15,8 +17,10 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.decision_reasons import OMITTED
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.entities import Definition
-from ddp_codemod.sites.scopes import bindings
+from ddp_codemod.sites.scopes import bindings, scope_of
 from ddp_codemod.sites.surface_calls import Use
+
+_MOST = 5  # calls that pass nothing, each of which gets an edit of its own
 
 
 def collect_sources(context: Context, use: Use, parameter: Parameter) -> tuple[ast.expr | None, list[Value]]:
@@ -41,9 +45,33 @@ def collect_sources(context: Context, use: Use, parameter: Parameter) -> tuple[a
         return None, [Value(module, call, OriginKind.PARTIAL)]
     if use.overrides_init and not found:
         return None, collect_sources(context, use.base, parameter)[1] if use.base else [Value(module, call, OriginKind.CLASS)]
+    passed = bool(found)
     found = found or _collect_class_sources(context, use, parameter)
     default = Known(parameter.omitted_value) if parameter.omitted_value is not None else PlatformDefault()
+    if parameter.add == "keyword" and parameter.omitted != "inherits" and not use.skip and (passed or not found):
+        found += _collect_omissions(context, use, parameter, default, passed)
     return None, found or [Value(module, call, OMITTED, default)]
+
+
+def _collect_omissions(
+    context: Context, use: Use, parameter: Parameter, default: Known | PlatformDefault, passed: bool
+) -> list[Value]:
+    """A source for each place from which the mapping that a call unpacks comes without the parameter.
+
+    Where a keyword there is not all that it takes, they are one source, at the unpacking. ``passed``: other places pass it.
+    """
+    mapping = use.spread[0] if len(use.spread) == 1 else None
+    if mapping is None or not any(keyword.value is mapping for keyword in use.call.keywords):
+        return []
+    around = scope_of(use.module, use.call)
+    makes_object = isinstance(around, ast.FunctionDef) and around.name == "__init__"  # the class says it for all its objects
+    if not passed and (makes_object or not is_forwarded(use.module, mapping)):
+        return []  # a keyword of the call itself says it
+    missing = [*find_missing_keys(context.tracer, use.module, mapping, parameter.name)]
+    calls = [Value(one.module, one.call, OMITTED, default) for one in missing if one.call is not None]
+    if len(calls) == len(missing) <= _MOST:
+        return calls
+    return [Value(use.module, mapping, OMITTED, default)] if passed else []
 
 
 def _collect_dictionary_sources(context: Context, module: Module, argument: ast.expr, key: str) -> list[Value]:

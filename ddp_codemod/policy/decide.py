@@ -15,7 +15,6 @@ from ddp_codemod.dataflow.points_to import find_points_to_set
 from ddp_codemod.dataflow.values import CurrentBackend, PlatformDefault, Value
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Action, Applicability, Reason
-from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.argument_sources import collect_sources
 from ddp_codemod.policy.decision_reasons import (
     OMITTED,
@@ -36,7 +35,7 @@ from ddp_codemod.policy.default_argument import (
 from ddp_codemod.policy.device_arguments import explain_takers
 from ddp_codemod.policy.device_branches import decide_device_branch, is_for_other_hardware
 from ddp_codemod.policy.device_counts import Count, count_of
-from ddp_codemod.policy.findings import Change, Context, Finding, NewKeyword, NewText, Splice, start, unreachable
+from ddp_codemod.policy.findings import Change, Context, Finding, NewKeyword, NewText, Splice, Translation, start, unreachable
 from ddp_codemod.policy.launcher_condition import drop_unlaunched_sources, is_unconditional
 from ddp_codemod.policy.related_backends import judge_backend
 from ddp_codemod.policy.test_code import explain_fake, find_testing_function, is_tested
@@ -242,15 +241,27 @@ def _find_unmended_sources(finding: Finding, changes: list[Change]) -> list[Valu
 
 
 def _make_change(parameter: Parameter, source: Value, wanted: str) -> Change:
-    if source.kind == OMITTED:
-        assert isinstance(source.module, Module)
-        if isinstance(source.node, ast.Dict):
-            text = f'"{parameter.inside}": "{wanted}"' + (", " if source.node.keys else "")
-            return Splice(source.module, source.module.place(source.node).start + 1, text)
-        assert isinstance(source.node, ast.Call)
-        value = f'{{"{parameter.inside}": "{wanted}"}}' if parameter.inside else f'"{wanted}"'
-        return NewKeyword(source.module, source.node, parameter.name, value)
-    return NewText(source, wanted)
+    if source.kind != OMITTED:
+        return NewText(source, wanted)
+    value, name = f'"{wanted}"', parameter.inside or parameter.name
+    if parameter.inside and isinstance(source.node, ast.Call):
+        value, name = f'{{"{parameter.inside}": "{wanted}"}}', parameter.name
+    if (added := add_omitted(source, name, value)) is not None:
+        return added
+    module, node = source.code
+    assert isinstance(node, ast.expr)
+    return Translation(module, node, ((None, wanted),), key=name, fills=True)
+
+
+def add_omitted(source: Value, name: str, value: str) -> NewKeyword | Splice | None:
+    """What adds a value, source text, where a call or the display of a mapping omits it; None elsewhere."""
+    module, node = source.code
+    if isinstance(node, ast.Call):
+        return NewKeyword(module, node, name, value)
+    if isinstance(node, ast.Dict):
+        text = f'"{name}": {value}' + (", " if node.keys else "")
+        return Splice(module, module.place(node).start + 1, text)
+    return None
 
 
 def may_clash(change: Change) -> bool:

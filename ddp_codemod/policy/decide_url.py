@@ -17,7 +17,7 @@ from ddp_codemod.model import Action, Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.argument_sources import collect_sources
 from ddp_codemod.policy.built_urls import append_query, head_of, is_query_off
-from ddp_codemod.policy.decide import may_clash
+from ddp_codemod.policy.decide import add_omitted, may_clash
 from ddp_codemod.policy.decide_environment import decide_variable_before_use, explain_unneeded_fix, find_value_before_call
 from ddp_codemod.policy.decision_reasons import OMITTED
 from ddp_codemod.policy.findings import Change, Context, Finding, NewKeyword, NewText, start, unreachable
@@ -82,12 +82,15 @@ def _decide_url(context: Context, use: Use, parameter: Parameter, fix: Fix, find
     for source in finding.possible:
         value = source.value
         if source.kind == OMITTED or (isinstance(value, Known) and value.value is None):
-            if switched_off or _is_for_older_torch(source, query):
+            if switched_off or _is_for_older_torch(source, query) or _has_store(use, source):
                 continue
             if source.kind == OMITTED:
                 if parameter.add != "keyword":
                     continue
-                changes.append(NewKeyword(use.module, use.call, parameter.name, f'"{turn_off_query(query.default_url, query)}"'))
+                added = add_omitted(source, parameter.name, f'"{turn_off_query(query.default_url, query)}"')
+                changes += [added] if added is not None else []
+                if added is None:
+                    blocked = blocked or _explain_manual_query(source.text, query)
             elif source.kind == OriginKind.LITERAL:
                 changes.append(NewText(source, turn_off_query(query.default_url, query)))
         elif isinstance(value, Known) and isinstance(value.value, str):
@@ -105,7 +108,7 @@ def _decide_url(context: Context, use: Use, parameter: Parameter, fix: Fix, find
             else:
                 spread = source.node is use.call and use.spread
                 text = f"**{use.module.text(use.spread[0])}" if spread else source.text
-                blocked = blocked or Reason.of("review-url", text=" ".join(text.split()), query=f"{query.key}={query.value}")
+                blocked = blocked or _explain_manual_query(text, query)
     settings = {
         change.source.place for change in changes if isinstance(change, NewText) and not isinstance(change.source.module, Module)
     }
@@ -131,6 +134,16 @@ def _decide_url(context: Context, use: Use, parameter: Parameter, fix: Fix, find
         assert fix.environment is not None
         return finding.keep(Reason.of("keep-environment-set", variable=fix.environment.name, value=fix.environment.value))
     return finding.keep(Reason.of("keep-url", value=", ".join(finding.resolves_to)))
+
+
+def _has_store(use: Use, source: Value) -> bool:
+    """Whether a call that omits the address hands a store on, beside which none may be passed."""
+    names = {parameter.name for parameter in use.surface.parameters if parameter.role == "store"}
+    return isinstance(source.node, ast.Call) and any(keyword.arg in names for keyword in source.node.keywords)
+
+
+def _explain_manual_query(text: str, query: Query) -> Reason:
+    return Reason.of("review-url", text=" ".join(text.split()), query=f"{query.key}={query.value}")
 
 
 def _find_other_use_of_address(context: Context, finding: Finding, changes: Iterable[Change]) -> str | None:

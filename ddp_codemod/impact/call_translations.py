@@ -1,0 +1,126 @@
+"""The changes of an argument on its way into a call: what is edited there instead of where the value starts."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
+
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.joined_texts import slots
+from ddp_codemod.dataflow.translations import is_translated
+from ddp_codemod.dataflow.values import Value
+from ddp_codemod.kinds import Meaning, OriginKind
+from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.findings import Change, Finding, NewText, Translation
+from ddp_codemod.sites.surface_calls import Use
+
+# What is passed from outside, and may be something else than the project's own files say.
+_GIVEN = frozenset(
+    {
+        OriginKind.OPTION_DEFAULT,
+        OriginKind.FIELD_DEFAULT,
+        OriginKind.ENVIRONMENT_DEFAULT,
+        OriginKind.CONFIG_KEY,
+        OriginKind.COMMAND_LINE,
+        OriginKind.LAUNCH,
+        OriginKind.LAUNCH_VARIABLE,
+        OriginKind.KEY_DEFAULT,
+        OriginKind.PARAMETER_DEFAULT,
+    }
+)
+
+
+def make_translations(finding: Finding, texts: Iterable[tuple[str | None, str]]) -> Iterator[Translation]:
+    """The changes at the call in place of those where the values start; none where the project does not write the argument."""
+    use, pairs = finding.use, tuple(dict(texts).items())
+    if (
+        not isinstance(use, Use)
+        or not is_name_argument(finding)
+        or use.handed
+        or use.unknown_receiver
+        or not (use.alone or use.alike)
+        or not pairs
+    ):
+        return
+    argument, closed = finding.argument, _is_closed(finding)
+    if isinstance(argument, ast.expr) and (parts := slots(argument)):
+        for part in parts:
+            if not is_translated(part) and _has_right_offsets(use.module, part):
+                yield Translation(use.module, part, pairs, closed and len(parts) == 1)
+        return
+    if any(_is_part(source) for source in finding.possible):
+        return  # what arrives is the whole text, of which the place that it is put together at is not this one
+    if isinstance(argument, ast.expr):
+        if not isinstance(argument, ast.Constant) and not is_translated(argument):
+            yield Translation(use.module, argument, pairs, closed)
+        return
+    if len(use.spread) > 1 or any(isinstance(use.module.parents.get(node), ast.Starred) for node in use.spread):
+        pairs = tuple(pair for pair in pairs if pair[0] is not None)  # which of them is the backend is not known
+    for node in use.spread if pairs else ():
+        if not is_translated(node, finding.parameter):
+            yield Translation(use.module, node, pairs, closed and len(use.spread) == 1, key=finding.parameter)
+
+
+def _has_right_offsets(module: Module, node: ast.expr) -> bool:
+    """Whether the offsets of an expression are right: older Pythons miscount inside f-strings of several lines."""
+    try:
+        return ast.dump(ast.parse(module.text(node), mode="eval").body) == ast.dump(node)
+    except SyntaxError:
+        return False
+
+
+def _is_part(source: Value) -> bool:
+    return any(hop.reason.means is Meaning.PART for hop in source.way.passed)
+
+
+def _is_closed(finding: Finding) -> bool:
+    """Whether all that can arrive is known, and becomes one text."""
+    texts = {change.text for change in finding.changes if isinstance(change, NewText)}
+    changed = {id(change.source.node) for change in finding.changes if isinstance(change, NewText)}
+    return finding.possible.closed and len(texts) == 1 and all(_can_become(source, changed, texts) for source in finding.possible)
+
+
+def _can_become(source: Value, changed: set[int], texts: set[str]) -> bool:
+    if (
+        source.kind in _GIVEN
+        or source.way.kind in _GIVEN
+        or any(hop.reason.means is Meaning.GIVEN_AT_START for hop in source.way.passed)
+    ):
+        return False
+    return id(source.node) in changed or (isinstance(source.value, Known) and source.value.value in texts)
+
+
+def drop_translated_changes(changes: Iterable[Change], translations: Iterable[Translation]) -> list[Change]:
+    """The changes that are in no argument which is changed as a whole."""
+    places = [one.module.place(one.argument) for one in translations]
+
+    def stands_in(change: Change) -> bool:
+        at = change.source.place if isinstance(change, NewText) else None
+        return at is not None and any(
+            place.name == at.name and place.start <= at.start and at.end <= place.end for place in places
+        )
+
+    return [change for change in changes if not stands_in(change)]
+
+
+def merge_omissions(changes: list[Change], translations: list[Translation]) -> tuple[list[Change], list[Translation]]:
+    """The changes and translations, of which those of an entry stand for one that the same mapping lacks, too."""
+    fills = {one.argument: one for one in changes if isinstance(one, Translation) and one.fills}
+    merged = [
+        replace(one, pairs=tuple({**dict(fills[one.argument].pairs), **dict(one.pairs)}.items()))
+        if one.argument in fills
+        else one
+        for one in translations
+    ]
+    done = {one.argument for one in merged}
+    return [one for one in changes if not (isinstance(one, Translation) and one.fills and one.argument in done)], merged
+
+
+def is_name_argument(finding: Finding) -> bool:
+    """Whether the argument is the name itself, not an object that holds it."""
+    parameters = finding.use.surface.parameters if isinstance(finding.use, Use) else ()
+    wanted = (one for one in parameters if one.name == finding.parameter)
+    # a name that does harm in a process that no launcher started takes a condition, which a call cannot have beside another
+    return any(one.add in ("keyword", "never") and one.launched is None and not one.inside for one in wanted)
