@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from ddp_codemod.dataflow.annotations import is_type_of_something
 from ddp_codemod.dataflow.def_use_arguments import SAME, Path, WalkStep
 from ddp_codemod.dataflow.def_use_tables import TableSteps
-from ddp_codemod.dataflow.evaluator import TEXT_CHANGES
 from ddp_codemod.dataflow.file_readers import WHOLE_TEXT, find_readers, find_text_reads
 from ddp_codemod.dataflow.holders import find_holders
 from ddp_codemod.dataflow.name_reads import (
@@ -25,6 +24,7 @@ from ddp_codemod.dataflow.name_reads import (
 )
 from ddp_codemod.dataflow.reads import DefUse, Read
 from ddp_codemod.dataflow.references import find_entry_references
+from ddp_codemod.dataflow.shared_reads import find_command_texts, find_forwarded_keywords
 from ddp_codemod.dataflow.text_fields import leaves_out
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.dataflow.values import Value
@@ -64,6 +64,9 @@ class _DefUseWalk(TableSteps):
         steps = (hop for hop in hops if hop.reason.means is Meaning.ARGUMENT)
         self._calls = {hop.place: dict(hop.reason.args)["name"] for hop in steps}
         self._ways = {hop.place for hop in hops}
+        for module, function, name, key in find_forwarded_keywords(self.tracer, hops):
+            held = ast.Name(name)
+            self._follow_name_reads(WalkStep(module, held, held, key=(key,)), module, function, name)
         if isinstance(leaf.node, Entry):
             self._follow_word(next((key for key in reversed(leaf.node.path) if not key.isdigit()), ""))
             if isinstance(leaf.module, Document):
@@ -81,6 +84,9 @@ class _DefUseWalk(TableSteps):
                 same = (*leaf.module.options, *leaf.module.settings)
             for option in (one for one in same if one.start == leaf.node.start):  # which one variable gives
                 self._follow_word(option.name.rpartition(".")[2])
+            if isinstance(leaf.module, Script) and isinstance(leaf.node, Option):
+                texts = find_command_texts(self.tracer, leaf.module, leaf.node)
+                self._todo += [WalkStep(module, text, ast.Name(WHOLE_TEXT), made=True) for module, text in texts]
         elif isinstance(leaf.module, Module) and isinstance(leaf.node, ast.expr):
             self._todo.append(WalkStep(leaf.module, leaf.node, leaf.node))
         else:
@@ -173,17 +179,6 @@ class _DefUseWalk(TableSteps):
         else:
             self._record_read(at)
 
-    def _follow_attribute(self, at: WalkStep, around: ast.Attribute) -> None:
-        call = at.module.parents.get(around)
-        if isinstance(call, ast.Call) and call.func is around:
-            if around.attr in TEXT_CHANGES and not call.args:
-                self._enqueue(at, call, derived=at.node is not at.carrier)
-                return
-        elif around.attr == "value":  # of a member of an enumeration, whose text this is
-            self._enqueue(at, around)
-            return
-        self._record_read(at)
-
     def _follow_store(self, at: WalkStep, target: ast.expr) -> None:
         if isinstance(target, ast.Name):
             self._follow_name_store(at, target)
@@ -219,6 +214,11 @@ class _DefUseWalk(TableSteps):
 
     def _follow_class(self, at: WalkStep, made: ast.ClassDef) -> None:
         """Every place that reads a class which holds the value; what it makes holds it too, and so does what derives from it."""
+        for function in made.body:  # which may look at the whole object: ``asdict(self)``
+            own = [*function.args.posonlyargs, *function.args.args][:1] if isinstance(function, _FUNCTIONS) else []
+            if own and not any(last_name(part) in ("staticmethod", "classmethod") for part in function.decorator_list):  # type: ignore[attr-defined]
+                held = ast.Name(own[0].arg)
+                self._follow_name_reads(replace(at, node=held, carrier=held), at.module, function, own[0].arg)
         home = owner_scope(at.module, scope_of(at.module, made), made.name)
         if home is not None:
             held = ast.Name(made.name)
@@ -235,9 +235,9 @@ class _DefUseWalk(TableSteps):
         for node in find_reads_in_scope(module, name, None if given else home):
             found += 1
             self._enqueue(at, node, module, derived)
+        for table in find_scope_tables(module, home) if not derived else ():
+            self._enqueue(at, table, module, key=(name, *at.key))
         if not isinstance(home, ast.Module):
-            for table in find_scope_tables(module, home) if not derived else ():
-                self._enqueue(at, table, module, key=(name, *at.key))
             return
         for other, word in find_importers(self.tracer, module, name):
             found += 1

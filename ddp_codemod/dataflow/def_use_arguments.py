@@ -17,6 +17,7 @@ from ddp_codemod.dataflow.calls import find_default, find_parameter
 from ddp_codemod.dataflow.declared_options import find_destination, list_flags
 from ddp_codemod.dataflow.name_reads import is_introspected
 from ddp_codemod.dataflow.options import find_declared_default
+from ddp_codemod.dataflow.shared_reads import find_shared_parses
 from ddp_codemod.dataflow.text_fields import leaves_out
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.model import Place
@@ -118,6 +119,8 @@ class ArgumentSteps(ABC):
         if flag is not None and isinstance(call.func, ast.Attribute):
             if (name := find_destination(call, flag)) is not None:
                 self._follow_word(name)
+                for home, parsed in find_shared_parses(tracer, module, call):
+                    self._enqueue(at, parsed, home, derived=True, key=(name,))
                 return
         if keyword is not None and any(last == one.defaults_method for one in list_flags(tracer)):
             self._follow_word(keyword)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.dataflow.callees import callees_of
 from ddp_codemod.dataflow.def_use_arguments import ArgumentSteps, WalkStep
-from ddp_codemod.dataflow.evaluator import LOOK_UPS
+from ddp_codemod.dataflow.evaluator import LOOK_UPS, TEXT_CHANGES
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
 
@@ -21,7 +21,12 @@ class TableSteps(ArgumentSteps):
         first, rest = at.key[0], at.key[1:]
         if isinstance(around, ast.Subscript) and around.value is at.node:
             key = around.slice.value if isinstance(around.slice, ast.Constant) else None
-            if isinstance(around.ctx, ast.Load) and (key is None or first in ("*", key)):
+            copied = at.module.parents.get(around)
+            if isinstance(copied, ast.DictComp) and copied.value is around and ast.dump(copied.key) == ast.dump(around.slice):
+                self._enqueue(at, copied, derived=True)  # ``{k: config[k] for k in names}`` has the same entries
+            elif isinstance(around.slice, ast.Slice):
+                self._enqueue(at, around, derived=True, key=("*", *rest))
+            elif isinstance(around.ctx, ast.Load) and (key is None or first in ("*", key)):
                 self._enqueue(at, around, key=rest)
             return True
         if (
@@ -92,3 +97,14 @@ class TableSteps(ArgumentSteps):
                 self._follow_word(option)  # the words of a command: the option takes the value
                 return
         self._enqueue(at, around, derived=True, key=(key, *at.key))
+
+    def _follow_attribute(self, at: WalkStep, around: ast.Attribute) -> None:
+        call = at.module.parents.get(around)
+        if isinstance(call, ast.Call) and call.func is around:
+            if around.attr in TEXT_CHANGES and not call.args:
+                self._enqueue(at, call, derived=at.node is not at.carrier)
+                return
+        elif around.attr == "value":  # of a member of an enumeration, whose text this is
+            self._enqueue(at, around)
+            return
+        self._record_read(at)

@@ -91,8 +91,8 @@ def _search_callers(
     """The calls that omit a keyword; tests do so for reasons of their own."""
     for given in callers_of(tracer, module, function):
         spread = [keyword.value for keyword in given.keywords if keyword.arg is None]
-        omitted = not any(keyword.arg == name for keyword in given.keywords)
-        if not omitted or is_test(given.module.name) or tracer.facts.unreachable(given.module, given.call) is not None:
+        missing = not any(keyword.arg == name for keyword in given.keywords)
+        if not missing or is_test(given.module.name) or tracer.facts.unreachable(given.module, given.call) is not None:
             continue
         if not spread:
             direct = given.keywords == tuple(given.call.keywords)

@@ -147,9 +147,12 @@ def find_star_importers(tracer: Tracer, module: Module, name: str) -> Iterator[M
 
 
 def find_scope_tables(module: Module, home: ast.AST) -> Iterator[ast.expr]:
-    """The calls that give all names of a function as a table: ``locals()``."""
+    """The calls that give all names of a function, or of the file, as a table: ``locals()``, ``globals()``."""
     for call in (*index_calls(module).get("locals", ()), *index_calls(module).get("vars", ())):
         if not call.args and isinstance(call.func, ast.Name) and scope_of(module, call) is home:
+            yield call
+    for call in index_calls(module).get("globals", ()) if home is module.tree else ():
+        if isinstance(call.func, ast.Name):
             yield call
 
 

@@ -67,6 +67,8 @@ def _format_argument(module: Module, node: ast.expr) -> tuple[str, str]:
     text = module.text(node)
     if is_plain(node):
         return text, text
+    if isinstance(node, ast.NamedExpr):
+        return f"({text})", node.target.id
     name = find_free_name(module, node)
     return f"({name} := {text})", name
 

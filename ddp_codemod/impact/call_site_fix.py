@@ -112,6 +112,8 @@ def _place_edit(context: Context, uses: OtherUses, finding: Finding) -> Finding:
         added = [replace(one, closed=False) for one in added]  # what is typed may be any other name
         return replace(finding, changes=(*drop_translated_changes(finding.changes, added), *added))
     there = [*make_translations(finding, _list_texts(moved))]
+    if is_user_supplied(context, finding):
+        there = [replace(one, closed=False) for one in there]
     said = {name: value for name, value in finding.reason.args if name not in ("origin", "count")}
     said |= {"wanted": moved[0].text, "use": met[0].text, "where": f"{met[0].name}:{met[0].line}"}
     if not there:

@@ -1,0 +1,58 @@
+"""Code that reads a value beside the way on which it was found: keywords handed on, a parser that others use, the whole command."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from ddp_codemod.dataflow.callers import callers_of
+from ddp_codemod.dataflow.calls import index_calls
+from ddp_codemod.dataflow.declared_options import list_flags
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.kinds import Meaning
+from ddp_codemod.model import Hop
+from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.shell import Option, Script
+from ddp_codemod.sites.option_receivers import find_option_receivers
+from ddp_codemod.sites.scopes import owner_scope, scope_of
+
+_WORDS = "sys.argv"  # the words of the command that started the program
+_Def = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def find_forwarded_keywords(tracer: Tracer, hops: Iterable[Hop]) -> Iterator[tuple[Module, ast.AST, str, str]]:
+    """The functions that hand the value on among their keywords, ``def worker(**settings): setup(**settings)``.
+
+    Each with the name that it takes them under, and the keyword. They may be called by a name that is not followed.
+    """
+    for hop in hops:
+        module = tracer.resolver.project.module(hop.place.name) if hop.reason.means is Meaning.ARGUMENT else None
+        key = dict(hop.reason.args)["name"] if module is not None else ""
+        for call in module.nodes.get(ast.Call, ()) if module is not None else ():
+            if not isinstance(call, ast.Call) or module is None or module.place(call) != hop.place:
+                continue
+            for spread in (keyword.value for keyword in call.keywords if keyword.arg is None):
+                home = owner_scope(module, scope_of(module, spread), spread.id) if isinstance(spread, ast.Name) else None
+                if isinstance(home, _Def) and home.args.kwarg is not None and home.args.kwarg.arg == spread.id:  # type: ignore[attr-defined]
+                    yield module, home, home.args.kwarg.arg, key
+
+
+def find_shared_parses(tracer: Tracer, module: Module, declaration: ast.Call) -> Iterator[tuple[Module, ast.Call]]:
+    """The calls that parse a command line where the options of a function are added: ``add_options(parser)``, ``parser.parse_args()``."""
+    function = scope_of(module, declaration)
+    methods = {method for flag in list_flags(tracer) for method in flag.parse_methods}
+    for given in callers_of(tracer, module, function) if isinstance(function, _Def) and function.args.args else ():
+        home = scope_of(given.module, given.call)
+        for call in (call for method in methods for call in index_calls(given.module).get(method, ())):
+            if scope_of(given.module, call) is home:
+                yield given.module, call
+
+
+def find_command_texts(tracer: Tracer, script: Script, option: Option) -> Iterator[tuple[Module, ast.expr]]:
+    """What puts the words of a command together to one text, in the programs that take an option: ``" ".join(sys.argv)``."""
+    project = tracer.resolver.project
+    for module in filter(None, map(project.module, find_option_receivers(project, script, option))):
+        for call in index_calls(module).get("join", ()):
+            inner = (part for argument in call.args for part in ast.walk(argument) if isinstance(part, ast.Attribute))
+            if any(_WORDS in tracer.resolver.names(module, part) for part in inner):
+                yield module, call
