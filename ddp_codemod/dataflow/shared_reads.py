@@ -1,4 +1,4 @@
-"""Code that reads a value beside the way on which it was found: keywords handed on, a parser that others use, the whole command."""
+"""Code that reads a value beside the way on which it was found: keywords passed along, a parser that others use, the whole command."""
 
 from __future__ import annotations
 
