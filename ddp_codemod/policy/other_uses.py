@@ -15,7 +15,6 @@ from ddp_codemod.dataflow.fold import UNKNOWN, FoldResult, Known, fold, truth
 from ddp_codemod.dataflow.reads import Read
 from ddp_codemod.dataflow.references import find_entry_references, find_script_reference
 from ddp_codemod.dataflow.values import Value
-from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.parse.shell import Script
@@ -89,10 +88,7 @@ class OtherUses:
                 return OtherUse(script.name, script.source.position(start)[0], line)
         swap = Swap(source.value.value, text)
         found = find_reads(self.context.tracer, source, self._alike.get(id(source.node), ()))
-        in_test = is_test(source.module.name)
         for read in found:
-            if not in_test and is_test(read.module.name):
-                continue
             if not self.is_harmless(read, swap) and self._can_arrive(source, read):
                 return OtherUse(read.module.name, read.module.line(read.node), self._format_context(read), read.sure)
         start = source.module.source.position(source.place.start)[0]
