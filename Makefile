@@ -4,7 +4,8 @@
 # make browser   also installs Chromium (Debian, Ubuntu; as root) and runs the tests of the review page in it
 # make benchmark   times it beside other tools, which it installs into environments of their own, and counts what each gets right
 # make proofs   tries every promise of SECURITY.md and writes what was measured into it (about an hour)
-# make nothing-else   runs 419 programs before and after apply, and compares what they call, print and write (about 90 seconds a platform)
+# make nothing-else   runs 419 programs, and sets of more, before and after apply, and compares what they call, print and write (minutes a platform)
+# make nothing-else-portable   the same with --style portable, on the machine that the code comes from and on the target (PROGRAMS= takes some)
 # make lowest   runs the tests with the oldest release of everything that pyproject.toml admits (without torch)
 # make site     builds the pages of docs/ and the rule reference as a site, in site/; a link that leads nowhere ends it
 # make fuzz   takes 2,000 files of installed packages, changed at random, through diff, apply, check and undo (FILES=, SEED=)
@@ -28,7 +29,7 @@ PINNED = $(if $(PINS),--constraint $(PINS))
 RELEASES ?= 2.4.1 2.7.1 2.13.0 2.15.0
 DEMO := fixtures/tts-spawn/project
 
-.PHONY: nothing-else demo test long lint docs browser ecosystem strategies decisions errors advice fuzz releases proof-fleet bench-fleet clean benchmark lowest site
+.PHONY: nothing-else nothing-else-portable demo test long lint docs browser ecosystem strategies decisions errors advice fuzz releases proof-fleet bench-fleet clean benchmark lowest site
 
 demo: $(VENV)/installed
 	@echo '$$ ddp-codemod diff $(DEMO) --platform rocm'
@@ -93,7 +94,10 @@ fuzz: $(VENV)/ready
 	$(RUN) proofs.fuzz --files $(or $(FILES),2000) $(if $(SEED),--seed $(SEED))
 
 nothing-else: $(VENV)/ready
-	$(VENV)/bin/python -m proofs.nothing_else_run
+	$(VENV)/bin/python -m proofs.nothing_else_run $(PROGRAMS)
+
+nothing-else-portable: $(VENV)/ready
+	$(VENV)/bin/python -m proofs.nothing_else_run $(PROGRAMS) --portable
 
 proofs: $(VENV)/ready
 	$(RUN) pip install --quiet --group proofs --group browser

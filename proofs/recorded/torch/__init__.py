@@ -3,6 +3,7 @@
 
 import ast as _ast
 
+from torch._machine import MACHINE as _machine
 from torch._record import recorded as _recorded
 
 __version__ = "2.4.1"
@@ -90,6 +91,26 @@ def load(f, map_location=None, weights_only=None):
         return _ast.literal_eval(source.read())
 
 
+class autocast:
+    @_recorded("torch.autocast")
+    def __init__(self, device_type, dtype=None, enabled=True):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        return False
+
+
+class no_grad:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        return False
+
+
 from torch import (
     backends,
     cuda,
@@ -98,4 +119,8 @@ from torch import (
     nn,
     optim,
     utils,
+    version,
 )
+
+if _machine == "ascend":
+    from torch import npu

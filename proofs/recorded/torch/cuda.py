@@ -1,13 +1,14 @@
 # ruff: noqa
+from torch._machine import MACHINE
 from torch._record import recorded
 
 
 def is_available():
-    return True
+    return MACHINE != "ascend"
 
 
 def device_count():
-    return 2
+    return 2 if is_available() else 0
 
 
 def current_device():
@@ -36,3 +37,14 @@ def synchronize(device=None):
 @recorded("torch.cuda.empty_cache")
 def empty_cache():
     return None
+
+
+def is_bf16_supported():
+    return True
+
+
+class amp:
+    class GradScaler:
+        @recorded("torch.cuda.amp.GradScaler")
+        def __init__(self, enabled=True):
+            pass

@@ -1,5 +1,12 @@
 # ruff: noqa
 from torch.distributed.distributed_c10d import (
+    HashStore,
+    PrefixStore,
+    ProcessGroupNCCL,
+    split_group,
+    all_gather_object,
+    is_backend_available,
+    is_xccl_available,
     Backend,
     FileStore,
     ProcessGroup,
@@ -25,3 +32,6 @@ from torch.distributed.distributed_c10d import (
     new_subgroups,
 )
 from torch.distributed import distributed_c10d
+
+from torch.distributed import device_mesh
+from torch.distributed.device_mesh import init_device_mesh

@@ -2,6 +2,7 @@
 import datetime
 import os
 
+from torch._machine import MACHINE
 from torch._record import recorded
 
 default_pg_timeout = datetime.timedelta(minutes=30)
@@ -55,7 +56,7 @@ def is_available():
 
 
 def is_nccl_available():
-    return True
+    return MACHINE in ("nvidia", "rocm")
 
 
 def is_gloo_available():
@@ -181,3 +182,48 @@ class FileStore:
 
     def __repr__(self):
         return "FileStore"
+
+
+class HashStore:
+    @recorded("torch.distributed.HashStore")
+    def __init__(self):
+        pass
+
+    def __repr__(self):
+        return "HashStore"
+
+
+class PrefixStore:
+    @recorded("torch.distributed.PrefixStore")
+    def __init__(self, prefix, store):
+        pass
+
+    def __repr__(self):
+        return "PrefixStore"
+
+
+class ProcessGroupNCCL:
+    class Options:
+        @recorded("torch.distributed.ProcessGroupNCCL.Options")
+        def __init__(self, is_high_priority_stream=False):
+            self.is_high_priority_stream = is_high_priority_stream
+
+        def __repr__(self):
+            return "Options"
+
+
+@recorded("torch.distributed.split_group")
+def split_group(parent_pg=None, split_ranks=None):
+    return None
+
+
+def all_gather_object(out, obj, group=None):
+    out[0] = obj
+
+
+def is_backend_available(name):
+    return name.lower() == "gloo" or (name.lower() == "nccl" and is_nccl_available())
+
+
+def is_xccl_available():
+    return False

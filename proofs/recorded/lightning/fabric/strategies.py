@@ -1,0 +1,2 @@
+# ruff: noqa
+from lightning.strategies import DDPStrategy, DeepSpeedStrategy, FSDPStrategy, SingleDeviceStrategy, Strategy
