@@ -10,6 +10,8 @@ from typing import Any
 
 BACKEND = {"rocm": "gloo", "windows": "gloo", "ascend": "hccl", "single-gpu": "gloo"}
 
+GLOO_TIMEOUT = "datetime.timedelta(seconds=1800)"  # torch's own, if the backend is not nccl
+
 _NAMES = re.compile(r"nccl|gloo|hccl", re.IGNORECASE)
 _GROUP = re.compile(r"^torch\.distributed\.(init_process_group|new_group|new_subgroups)$")
 _GONE = re.compile(r"^torch\.(distributed|nn\.parallel)\.")  # may vanish where there is one GPU
@@ -72,6 +74,8 @@ def call_apart(before: dict[str, Any], after: dict[str, Any], platform: str) -> 
             method = str(new.get("init_method"))
             if _LIBUV.sub("", method) == old.get("init_method", "env://"):
                 old.pop("init_method", None), new.pop("init_method")
+        if "timeout" not in old and new.get("timeout") == GLOO_TIMEOUT:  # which it would have without being told
+            new.pop("timeout")
     if windows and before["call"] == "torch.distributed.TCPStore" and "use_libuv" not in old:
         if new.get("use_libuv") is False:
             new.pop("use_libuv")
@@ -125,11 +129,26 @@ def compare(before: Run, after: Run, platform: str) -> list[str]:
     return what
 
 
+def _level_store(call: dict[str, Any]) -> dict[str, Any]:
+    """The call, with one word for the two ways in which a group's store goes without libuv."""
+    method, variables = str(call["args"].get("init_method", "env://")), dict(call.get("env", {}))
+    if call["call"] == "torch.distributed.init_process_group":
+        if variables.pop("USE_LIBUV", None) == "0" or _LIBUV.search(method):
+            plain = {**call["args"], "init_method": _LIBUV.sub("", method)}
+            return {**call, "args": plain, "env": {**variables, "without": "libuv"}}
+    return call
+
+
+def same_calls(before: Run, after: Run) -> list[str]:
+    """How the recorded calls of the second run, the group's own included, and its end differ from the first's."""
+    what = [] if before.codes == after.codes else [f"exit codes {before.codes} became {after.codes}: {after.err.strip()[-200:]}"]
+    shown = [[json.dumps(_level_store(call), sort_keys=True) for call in run.calls] for run in (before, after)]
+    return what + [f"call: {line}" for line in difflib.ndiff(*shown) if line[:1] in "+-"]
+
+
 def identical(before: Run, after: Run) -> list[str]:
     """Everything by which the second run differs from the first, the group included."""
-    what = [] if before.codes == after.codes else [f"exit codes {before.codes} became {after.codes}: {after.err.strip()[-200:]}"]
-    shown = [[json.dumps(call, sort_keys=True) for call in run.calls] for run in (before, after)]
-    what += [f"call: {line}" for line in difflib.ndiff(*shown) if line[:1] in "+-"]
+    what = same_calls(before, after)
     texts = {"stdout": (before.out, after.out), "stderr": (before.err, after.err)}
     for name in sorted({*before.files, *after.files}):
         texts[f"file {name}"] = before.files.get(name, "(none)"), after.files.get(name, "(none)")

@@ -28,9 +28,10 @@ def find_translation(node: ast.expr) -> Translation | None:
     """What an expression of this form changes; None for any other expression."""
     if isinstance(node, ast.IfExp):
         parts = node.test.values if isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And) else [node.test]
-        test, *under = parts
-        if isinstance(test, ast.Compare) and (old := _list_compared_texts(test)) and _is_same(test.left, node.orelse):
-            return Translation(_unwrap_named(test.left), dict.fromkeys(old, node.body), tuple(under))
+        for test in parts:
+            if isinstance(test, ast.Compare) and (old := _list_compared_texts(test)) and _is_same(test.left, node.orelse):
+                under = tuple(part for part in parts if part is not test)
+                return Translation(_unwrap_named(test.left), dict.fromkeys(old, node.body), under)
         made = find_translation(node.body)  # ``{"nccl": "gloo"}.get(value, value) if key == "backend" else value``
         if made is not None and ast.dump(made.given) == ast.dump(node.orelse):
             return replace(made, under=(node.test, *made.under))
@@ -42,7 +43,7 @@ def find_translation(node: ast.expr) -> Translation | None:
 
 
 def find_part_translation(node: ast.expr) -> Translation | None:
-    """The same for each part of what a call unpacks: ``{key: "gloo" if value == "nccl" and key == "backend" else value for key, value in table.items()}``."""
+    """The same for each part of what a call unpacks: ``{key: "gloo" if key == "backend" and value == "nccl" else value for key, value in table.items()}``."""
     if not isinstance(node, (ast.DictComp, ast.GeneratorExp)) or len(node.generators) != 1 or node.generators[0].ifs:
         return None
     source = node.generators[0].iter

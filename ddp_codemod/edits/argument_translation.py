@@ -44,8 +44,10 @@ def _format_choice(change: Translation, given: tuple[str, str], quote: str, unle
     first, again = given
     olds = [_quote_value(old, quote) for old, _ in change.pairs]
     if len(news := {new for _, new in change.pairs}) == 1:
-        test = f"{first} {format_comparison(change.pairs, quote)}" + (f" and {_negate_condition(unless)}" if unless else "")
-        return f"{quote}{news.pop()}{quote} if {test} else {again}"
+        asked, under = f"{first} {format_comparison(change.pairs, quote)}", _negate_condition(unless) if unless else ""
+        # the machine first: on others the argument is then worked out once, as it was; what names it has to come before
+        parts = [under, asked] if first == again else [asked, under]
+        return f"{quote}{news.pop()}{quote} if {' and '.join(filter(None, parts))} else {again}"
     table = ", ".join(f"{old}: {quote}{new}{quote}" for old, (_, new) in zip(olds, change.pairs, strict=True))
     found = f"{{{table}}}.get({first}, {again})"
     return f"{again} if {unless} else {found}" if unless else found

@@ -13,11 +13,12 @@ from ddp_codemod.catalog.model import Portable
 from ddp_codemod.edits.imports import choose_likeliest_name
 from ddp_codemod.edits.insert import insert_before_statement
 from ddp_codemod.edits.objects import format_call
+from ddp_codemod.edits.spans import Insertion
 from ddp_codemod.edits.statements import place_statement
 from ddp_codemod.edits.values import find_first_quote, make_new_value, write_backend
 from ddp_codemod.model import Edit, Reason, Recipe
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.findings import Change, NewHandler, NewKeyword, NewObject, NewStatement, NewText, NewVariable
+from ddp_codemod.policy.findings import Change, NewHandler, NewKeyword, NewObject, NewStatement, NewText, NewVariable, Splice
 
 # Where ``a if b else c`` may be without parentheses.
 _OPEN = (
@@ -71,20 +72,37 @@ def variable_edits(entry: Portable, change: NewVariable, make: Make, imported: I
 
 
 def statement_edits(entry: Portable, change: NewStatement, make: Make, imported: Import) -> list[Edit] | Reason:
-    """The statement with None, which is the same as omitted, on other platforms; one with a condition of its own is not run there."""
+    """The statement, run on the platform only; where it has no block of its own, with None elsewhere, which is the same as omitted."""
     needed = condition_of(entry, change.module, change.node, imported)
     package = imported(change.module, change.package, None, change.node) if change.package else ([], "")
     if isinstance(needed, Reason):
         return needed
     if isinstance(package, Reason):
         return package
-    if change.under:
+    insertion: Insertion | Reason = Reason.of("insert-continued-line")
+    if change.where == "before":
         insertion = place_statement(change, package[1], change.value, f"not ({needed[1]})" if entry.keeps else needed[1])
-    else:
+    if isinstance(insertion, Reason) and not change.under:
         insertion = place_statement(change, package[1], format_either(entry, needed[1], change.value, "None"))
     if isinstance(insertion, Reason):
         return insertion
     return [*needed[0], *package[0], make(insertion.offset, insertion.offset, insertion.text)]
+
+
+def lengthened_text_edits(entry: Portable, change: Splice, make: Make, imported: Import) -> list[Edit] | Reason:
+    """What an address that is put together gets at its end, on the platform only."""
+    if change.lengthens is None or not isinstance(change.module, Module):
+        return Reason.of("review-not-editable", text=change.text)
+    node, added = change.lengthens
+    needed = condition_of(entry, change.module, node, imported)
+    if isinstance(needed, Reason):
+        return needed
+    if not isinstance(change.module.parents.get(node), (*_OPEN, ast.AugAssign)):
+        return Reason.of("review-not-editable", text=change.module.short_text(node))
+    end = change.module.place(node).end
+    quote = find_first_quote(change.module, node)
+    choice = format_either(entry, needed[1], f"{quote}{added}{quote}", quote * 2)
+    return [*needed[0], make(end, end, f" + ({choice})")]
 
 
 def launcher_edits(entry: Portable, change: Change, rules: Rules, make: Make, imported: Import) -> list[Edit] | Reason:

@@ -19,6 +19,7 @@ from ddp_codemod.edits.conditional import (
     format_either,
     join_conditions,
     keyword_edits,
+    lengthened_text_edits,
     object_edits,
     statement_edits,
     text_edits,
@@ -42,6 +43,7 @@ from ddp_codemod.policy.findings import (
     NewStatement,
     NewText,
     NewVariable,
+    Splice,
     Translation,
 )
 from ddp_codemod.policy.launcher_condition import find_launcher_condition, is_other_branch
@@ -143,6 +145,12 @@ def portable_edits(style: Style, finding: Finding, change: Change, make: Make, i
     if isinstance(change, Translation):
         return _make_translation_edits(entry, change, make, imported)
     if isinstance(change, NewKeyword):
+        switch = _find_switch(
+            style, finding, change
+        )  # a call that gets nothing more is the same elsewhere for whoever watches it
+        switched = variable_edits(entry, switch, make, imported) if switch is not None else None
+        if switched is not None and not isinstance(switched, Reason):
+            return switched
         default_value = next((one.omitted_value for one in finding.use.surface.parameters if one.name == change.keyword), None)
         launched = find_launcher_condition(finding, change)
         old = f'"{default_value}"' if default_value is not None else launched.otherwise if launched is not None else "None"
@@ -156,7 +164,18 @@ def portable_edits(style: Style, finding: Finding, change: Change, make: Make, i
         return statement_edits(entry, change, make, imported)
     if isinstance(change, NewVariable):
         return variable_edits(entry, change, make, imported)
+    if isinstance(change, Splice) and change.lengthens is not None:
+        return lengthened_text_edits(entry, change, make, imported)
     return Reason.of("review-portable-file", platform=style.platform.id)
+
+
+def _find_switch(style: Style, finding: Finding, change: NewKeyword) -> NewVariable | None:
+    """The environment variable that does what a new address of the group would."""
+    fix = style.rules.fixes.get(finding.rule or "")
+    addressed = any(one.name == change.keyword and one.role == "init_method" for one in finding.use.surface.parameters)
+    if fix is None or fix.recipe != "init-method-query" or fix.environment is None or not addressed:
+        return None
+    return NewVariable(change.module, change.call, fix.environment)
 
 
 def _list_replaced_backends(style: Style, finding: Finding, change: Change) -> set[str]:
@@ -169,8 +188,10 @@ def _list_replaced_backends(style: Style, finding: Finding, change: Change) -> s
     if fix.recipe != "replace-backend":
         return set()
     value = change.source.value if isinstance(change, NewText) else None
-    text = str(value.value) if isinstance(value, Known) and value.value is not None else style.platform.backend.default
-    names = {part.rpartition(":")[2].lower() for part in text.split(",")}
+    texts = [str(value.value)] if isinstance(value, Known) and value.value is not None else [style.platform.backend.default]
+    if isinstance(change, Translation):
+        texts = [old or style.platform.backend.default for old, _ in change.pairs]
+    names = {part.rpartition(":")[2].lower() for text in texts for part in text.split(",")}
     return {kin.like if (kin := style.rules.backends.get(name)) and kin.like else name for name in names}
 
 
@@ -180,7 +201,6 @@ def _make_text_edits(
     source = change.source
     if not isinstance(source.module, Module) or not isinstance(source.node, ast.expr):
         return Reason.of("review-portable-file", platform=style.platform.id)
-    module, node = source.module, source.node
     module, node = source.module, source.node
     key = style.same(finding, change)
     if key is not None and key in style.helpers and style.helpers[key].serves(module):

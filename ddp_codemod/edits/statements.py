@@ -13,10 +13,10 @@ from ddp_codemod.policy.findings import PACKAGE, VALUE, NewStatement
 def place_statement(change: NewStatement, package: str, value: str, test: str = "") -> Insertion | Reason:
     """The place and text of a statement, with what stands for its package and its value; why there is none, if so.
 
-    ``test``: a further condition of one that has a condition of its own.
+    ``test``: a condition under which it is run, beside one of its own.
     """
     tests = " and ".join(part for part in (test, change.under) if part)
-    text = f"if {tests}:\n\t{change.text}" if change.under else change.text
+    text = f"if {tests}:\n\t{change.text}" if tests else change.text
     source, text = change.module.source, text.replace(PACKAGE, package).replace(VALUE, value)
     if change.where == "inside":
         assert isinstance(change.node, ast.ClassDef)

@@ -34,7 +34,7 @@ def warning_edits(change: Translation, make: Make, imported: Import, test: str =
         return []
     quote = find_first_quote(module, node)
     given = f"({name} := {module.text(node)})" if name else module.text(node)
-    asked = " and ".join(part for part in (_format_condition(change, given, quote), test) if part)
+    asked = " and ".join(part for part in (test, _format_condition(change, given, quote)) if part)
     text = f"if {asked}:\n\t{needed[1]}.warn({quote}{change.warning}{quote})"
     put = insert_before_statement(module.source, module.parents, node, text)
     if isinstance(put, Reason):

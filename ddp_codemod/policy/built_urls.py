@@ -6,6 +6,8 @@ import ast
 import re
 
 from ddp_codemod.catalog.objects import Query
+from ddp_codemod.dataflow.facts import Facts
+from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.joined_texts import find_literal_prefix, list_text_pieces
 from ddp_codemod.dataflow.values import Value
 from ddp_codemod.parse.python import Module
@@ -22,12 +24,19 @@ def head_of(source: Value) -> str | None:
     return scheme if separator else None
 
 
-def is_query_off(source: Value, query: Query) -> bool:
-    """Whether what is written out of a built text turns the query parameter off already."""
-    built = _find_last_part(source)
-    texts = "{}".join(part for part in (list_text_pieces(built) if built is not None else None) or [] if isinstance(part, str))
+def is_query_off(facts: Facts, source: Value, query: Query) -> bool:
+    """Whether what is written out of a built text, or follows from the machine, turns the query parameter off already."""
+    built, module = _find_last_part(source), source.module
+    if built is None or not isinstance(module, Module):
+        return False
+    texts = "{}".join(_fold_part(facts, module, part) for part in list_text_pieces(built) or [])
     found = re.search(rf"[?&]{re.escape(query.key)}=([^&{{]+)", texts)
     return found is not None and found[1] not in query.on
+
+
+def _fold_part(facts: Facts, module: Module, part: str | ast.expr) -> str:
+    value = facts.fold(module, part) if isinstance(part, ast.IfExp) else Known(part)
+    return value.value if isinstance(value, Known) and isinstance(value.value, str) else ""
 
 
 def append_query(source: Value, query: Query) -> Splice | None:
@@ -53,9 +62,9 @@ def append_query(source: Value, query: Query) -> Splice | None:
         last = last.left
     closing = _CLOSING.search(module.text(last))
     if closing is not None and isinstance(last, (ast.Constant, ast.JoinedStr)):
-        return Splice(module, module.place(last).end - len(closing.group()), added)
+        return Splice(module, module.place(last).end - len(closing.group()), added, lengthens=(node, added))
     if summed and isinstance(last, _OPERANDS):  # "tcp://" + host + ":" + port
-        return Splice(module, module.place(node).end, f' + "{added}"')
+        return Splice(module, module.place(node).end, f' + "{added}"', lengthens=(node, added))
     return None
 
 

@@ -74,6 +74,20 @@ def find_other_list_reader(finding: Finding, source: Value, text: str, rules: Ru
     return None
 
 
+def find_narrow_lists(finding: Finding, source: Value, text: str, rules: Rules) -> Iterator[tuple[Module, Sequence[ast.expr]]]:
+    """The elements of each list of nothing but backend names around a source that holds its old name and lacks the new one."""
+    old = source.value.value if isinstance(source.value, Known) else None
+    if not isinstance(old, str):
+        return
+    for module, listed in find_choice_lists(finding, source, rules):
+        elements = list_elements(module, listed)
+        values = [part.value for part in elements if isinstance(part, ast.Constant)]
+        names = [value.lower() for value in values if isinstance(value, str)]
+        if len(names) == len(elements) and old.lower() in names and text.lower() not in names:
+            if all(name in rules.backends for name in names):
+                yield module, elements
+
+
 def list_elements(module: Module, node: ast.expr) -> Sequence[ast.expr]:
     """The elements of the list itself, or of the one that a constant of the file holds; [] where there is none."""
     if isinstance(node, ast.Constant):

@@ -100,7 +100,7 @@ def _decide_url(context: Context, use: Use, parameter: Parameter, fix: Fix, find
                 changes.append((append_query(source, query) if built else None) or NewText(source, wanted))
         elif source.kind != OriginKind.PARAMETER:
             scheme = head_of(source)
-            if (scheme is not None and scheme not in query.schemes) or switched_off or is_query_off(source, query):
+            if (scheme is not None and scheme not in query.schemes) or switched_off or is_query_off(context.facts, source, query):
                 continue
             spliced = append_query(source, query)
             if spliced is not None:

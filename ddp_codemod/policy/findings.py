@@ -63,6 +63,7 @@ class Splice(Struct, frozen=True, eq=False):
     text: str
     before: Place | None = None  # what it is put before, where a reader should see that
     length: int = 0
+    lengthens: tuple[ast.expr, str] | None = None  # a text that is put together, and what it gets at its end
 
 
 class NewKeyword(Struct, frozen=True, eq=False):

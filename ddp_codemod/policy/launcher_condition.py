@@ -96,5 +96,8 @@ def _find_conditional(source: Value) -> ast.IfExp | None:
 
 def is_condition(entry: Portable, module: Module, test: ast.expr) -> bool:
     """Whether a test is the condition, however the file writes its imports."""
-    pattern = re.sub(r"\\\{\d\\\}", r"[\\w.]+", re.escape(entry.condition.replace("{{", "\0").replace("}}", "\1")))
+    pattern = re.escape(entry.condition.replace("{{", "\0").replace("}}", "\1"))
+    for number, wanted in enumerate(entry.imports):
+        name = wanted.partition(":")[2]  # of a module's object; a package may have any name in the file
+        pattern = pattern.replace(rf"\{{{number}\}}", rf"(?:[\w.]+\.)?{re.escape(name)}" if name else r"[\w.]+")
     return re.fullmatch(pattern.replace("\0", "{").replace("\1", "}"), module.text(test)) is not None

@@ -23,6 +23,7 @@ from ddp_codemod.impact.advisory_edits import AdviceEditor
 from ddp_codemod.impact.backend_lists import widen_asserted_lists
 from ddp_codemod.impact.call_site_fix import place_edits
 from ddp_codemod.impact.changed_backends import collect_switches
+from ddp_codemod.impact.data_file_values import move_to_calls
 from ddp_codemod.impact.device_queries import add_device_queries
 from ddp_codemod.impact.device_tensors import settle_device_tensors
 from ddp_codemod.impact.facts_on import facts_on
@@ -137,7 +138,9 @@ class Run:
             from ddp_codemod.edits.portable import Style
 
             style = Style(self.options.platform, self.versions, self.options.rules)
-        findings = apply_unseen_callers(self.context, self.limits, place_edits(self.context, findings, asking), asking)
+        findings = place_edits(self.context, findings, asking)
+        findings = findings if style is None else move_to_calls(self.context, findings)
+        findings = apply_unseen_callers(self.context, self.limits, findings, asking)
         plan = self._make_planner(style).plan(add_recorded_fixes(self.context, self.limits, findings, options.recorded, asking))
         decided, edits = dict.fromkeys(result for finding in plan.findings for result in decisions_of(finding)), plan.edits
         for fix in self.options.guarding[:1]:  # a second one only says more about the machine
@@ -224,8 +227,7 @@ class Run:
             if made or use.module in self._noted:
                 return
             self._noted.add(use.module)  # one note a file
-        rules = self.options.rules
-        wanted = self.options.wanted
+        rules, wanted = self.options.rules, self.options.wanted
         replace_fix = next((fix for fix in wanted if fix.recipe == "replace-backend"), None)
         backend = self._decide_backend(use, replace_fix or _find_backend_fix(rules))
         if backend is None and any(parameter.add == "object" for parameter in use.surface.parameters):

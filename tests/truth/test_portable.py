@@ -97,7 +97,7 @@ def test_the_new_platform_gets_what_works(recorded: Any, platform: str, program:
     record = recorded[platform, program, "new"]
     assert record["backend"] == TARGETS[platform][1]
     assert platform not in PLUGIN or PLUGIN[platform] in record["plugins"]
-    assert platform != "windows" or record["init_method"] == "env://?use_libuv=0"
+    assert platform != "windows" or record["environment"].get("USE_LIBUV") == "0"
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -106,6 +106,7 @@ def test_the_old_platform_gets_what_it_always_got(recorded: Any, platform: str, 
     record = recorded[platform, program, "old"]
     assert record["backend"] == TARGETS[platform][2]
     assert record["init_method"] is None
+    assert record["environment"] == {}
 
 
 @pytest.mark.parametrize("platform", TARGETS)

@@ -111,7 +111,7 @@ MISSED = {
         },
         "patch.py:8",
         "patch.py",
-        'real(**{key: "gloo" if value == "nccl" and key == "backend" else value for key, value in named.items()})',
+        'real(**{key: "gloo" if key == "backend" and value == "nccl" else value for key, value in named.items()})',
     ),
     "an argument of an unknown library": Missed(
         {"train.py": "import starters\n\nstarters.begin(2, kind='nccl')\n"},

@@ -1,11 +1,9 @@
 # ruff: noqa
 import torch
 from torch._machine import MACHINE
-from torch._record import recorded
 from torch.distributed.distributed_c10d import default_pg_timeout
 
 
-@recorded("deepspeed.init_distributed")
 def init_distributed(
     dist_backend=None,
     auto_mpi_discovery=True,
@@ -19,7 +17,7 @@ def init_distributed(
     world_size=-1,
 ):
     if not torch.distributed.is_initialized():
-        backend = dist_backend or ("hccl" if MACHINE == "ascend" else "nccl")
+        backend = dist_backend or {"ascend": "hccl", "windows": "gloo"}.get(MACHINE, "nccl")
         torch.distributed.init_process_group(backend, timeout=timeout, init_method=init_method, rank=rank, world_size=world_size)
 
 

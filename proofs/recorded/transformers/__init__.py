@@ -56,10 +56,15 @@ class HfArgumentParser:
         return tuple(kind(**{one.name: given[one.name] for one in dataclasses.fields(kind)}) for kind in self.types)
 
 
+@recorded("transformers.Trainer")
+def _trains(model, train_dataset):
+    """What is trained; the arguments show themselves when they are made."""
+
+
 class Trainer:
-    @recorded("transformers.Trainer")
     def __init__(self, model=None, args=None, train_dataset=None):
         self.args = args
+        _trains(model, train_dataset)
 
     def train(self):
         print("trained")
