@@ -12,7 +12,8 @@ every call of interest.  They run once as the project is, and once after a plain
 * standard output, standard error and the contents of written files: equal, where a name of a backend stands for any;
 * the names of written files and the exit codes: equal.
 
-Verdicts: ``same``; ``differs`` (something else changed); ``arrives`` (nothing else changed, and nccl still arrives in
+Verdicts: ``same``; ``differs`` (something else changed), ``noted`` where a note names a line that asks the group for its
+backend; ``arrives`` (nothing else changed, and nccl still arrives in
 the project's own call), ``silent`` where the tool lists nothing that is left to do; ``broken`` (the program as written
 here does not do what its head says).
 
@@ -47,6 +48,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 RECORDED = REPOSITORY / "proofs" / "recorded"
 ASKED = frozenset({"rocm"})  # the platforms on which portable code is an unsafe fix, which must be asked for
 LIMIT_S = 20
+NOTE = "tied-to-the-name"  # of each line that decides something by the name of the group
 _SAID = re.compile(r"needs? review|unsafe fix|not traced to|needs? a decision", re.IGNORECASE)
 OLD = 1_000_000_000  # a time before any run: what is younger was written by the run
 
@@ -191,7 +193,7 @@ def judge(
             if done.returncode < 0 or "Traceback (most recent call last)" in done.stderr:
                 what.append(f"the tool itself failed: {done.stderr.strip()[-200:]}")
             if what:
-                verdict = "differs"
+                verdict = "noted" if NOTE in done.stdout + done.stderr else "differs"
             elif program.arrives not in ("never", "unchanged") and _arrives(program, root, platform, folder, binaries, after):
                 verdict = "arrives" if _SAID.search(done.stdout + done.stderr) else "silent"
             else:
@@ -242,7 +244,7 @@ def _judge_portable(program: Program, platform: str, before: Run, folder: Path, 
 
 def table(results: list[Result]) -> str:
     """The counts of verdicts per kind and platform."""
-    verdicts = ("same", "arrives", "silent", "apart", "differs", "broken")
+    verdicts = ("same", "noted", "arrives", "silent", "apart", "differs", "broken")
     counts: Counter[tuple[str, str, str]] = Counter((r.kind, r.platform, r.verdict) for r in results)
     rows = sorted({(r.kind, r.platform) for r in results})
     lines = [f"{'kind':<20}{'platform':<18}" + "".join(f"{name:>9}" for name in verdicts)]

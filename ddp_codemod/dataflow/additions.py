@@ -48,3 +48,12 @@ def pick_item(tracer: Tracer, module: Module, node: ast.List | ast.Tuple, index:
     if any(isinstance(part, ast.Starred) for part in counted):
         return []
     return [] if isinstance(node, ast.List) and is_rearranged(tracer, module, node) else [node.elts[index]]
+
+
+def find_filled_key(call: ast.Call, position: int | None, keyword: str | None, key: tuple[object, ...]) -> tuple[object, ...]:
+    """Under which key a method of a mapping puts an argument into it; () where it puts nothing."""
+    last, first = last_name(call.func), call.args[0] if call.args else None
+    if last == "update":
+        key = (keyword, *key) if keyword is not None else key
+        return key if key and isinstance(key[0], str) and key[0] != "*" else ()  # of pairs the key is not known
+    return (str(first.value), *key) if last == "setdefault" and position == 1 and isinstance(first, ast.Constant) else ()

@@ -190,6 +190,7 @@ class _DefUseWalk(TableSteps):
                 self._record_read(at, ends=True)  # every process that is started from here may read it
             if isinstance(key, str):
                 self._follow_word(key, at.key)
+                self._follow_mapping_store(replace(at, key=(key, *at.key)), target.value)
             elif isinstance(target.value, ast.Name):
                 self._follow_store(replace(at, key=("*", *at.key)), target.value)
             else:

@@ -78,6 +78,10 @@ class ArgumentSteps(ABC):
         """Go on with what reads the target of an assignment."""
 
     @abstractmethod
+    def _follow_filled(self, at: WalkStep, call: ast.Call, position: int | None, keyword: str | None) -> None:
+        """Go on with what reads the mapping that a call puts an argument into."""
+
+    @abstractmethod
     def _follow_enclosing_assignment(self, at: WalkStep, node: ast.AST) -> None:
         """Go on with what the assignment around an expression gives its value."""
 
@@ -115,6 +119,7 @@ class ArgumentSteps(ABC):
         tracer, module, last = self.tracer, at.module, last_name(call.func)
         at = replace(at, key=at.key if key is SAME else key)
         derived = at.node is not at.carrier
+        self._follow_filled(at, call, position, keyword)
         flag = next((one for one in list_flags(tracer) if last == one.method and _is_default(one, position, keyword)), None)
         if flag is not None and isinstance(call.func, ast.Attribute):
             if (name := find_destination(call, flag)) is not None:

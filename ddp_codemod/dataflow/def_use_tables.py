@@ -6,6 +6,7 @@ import ast
 
 from msgspec.structs import replace
 
+from ddp_codemod.dataflow.additions import find_filled_key
 from ddp_codemod.dataflow.callees import callees_of
 from ddp_codemod.dataflow.def_use_arguments import ArgumentSteps, WalkStep
 from ddp_codemod.dataflow.evaluator import LOOK_UPS, TEXT_CHANGES
@@ -108,3 +109,13 @@ class TableSteps(ArgumentSteps):
             self._enqueue(at, around)
             return
         self._record_read(at)
+
+    def _follow_filled(self, at: WalkStep, call: ast.Call, position: int | None, keyword: str | None) -> None:
+        key = find_filled_key(call, position, keyword, at.key)
+        if key and isinstance(call.func, ast.Attribute):
+            self._follow_mapping_store(replace(at, key=key), call.func.value)
+
+    def _follow_mapping_store(self, at: WalkStep, mapping: ast.expr) -> None:
+        """Go on with what reads a mapping that got the value under a key."""
+        if isinstance(mapping, (ast.Name, ast.Attribute)) and "os.environ" not in self.tracer.resolver.names(at.module, mapping):
+            self._follow_store(at, mapping)

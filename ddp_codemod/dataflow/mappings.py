@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
 from msgspec.structs import replace
 
-from ddp_codemod.dataflow import callers, calls, config_keys, escape_analysis, star_args, translations
+from ddp_codemod.dataflow import callers, calls, config_keys, later_stores, star_args, translations
 from ddp_codemod.dataflow.additions import pick_item
 from ddp_codemod.dataflow.attribute_tables import look_up_attribute
 from ddp_codemod.dataflow.copies import find_copy_source
 from ddp_codemod.dataflow.fold import FoldResult, Known
-from ddp_codemod.dataflow.mapping_stores import KeyEffect, MappingStore, find_reaching_stores, find_stores, find_stores_at
+from ddp_codemod.dataflow.mapping_stores import KeyEffect, MappingStore, find_reaching_stores, find_stores
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.kinds import Meaning, OriginKind
@@ -75,9 +74,9 @@ def _trace_named_mapping(
             found += tracer.evaluate(module, step.value, at)
         elif step.does is KeyEffect.MIXES and step.value is not None:
             mixed = look_up(tracer, module, step.value, ast.Constant(name), at, whole)
-            found += [_make_unknown(tracer, module, step.value, at)] if mixed is None and whole else mixed or []
+            found += [later_stores.make_unknown(tracer, module, step.value, at)] if mixed is None and whole else mixed or []
         elif step.does is KeyEffect.CHANGES and whole:
-            found.append(_make_unknown(tracer, module, step.statement, at))
+            found.append(later_stores.make_unknown(tracer, module, step.statement, at))
     fills = [step for step in reached if step.does is KeyEffect.FILLS and step.value is not None]
     for step in fills if not found or open_ else ():
         at = way.hop(module.place(step.statement), Reason.of("hop-assigned", name=f"{mapping.id}[{name!r}]"), OriginKind.KEY)
@@ -99,7 +98,7 @@ def _trace_value_mappings(
         for other, argument, step in given:
             inside = look_up(tracer, other, argument, ast.Constant(name), step, whole)
             understood = understood or inside is not None
-            found += [_make_unknown(tracer, other, argument, step)] if inside is None and whole else inside or []
+            found += [later_stores.make_unknown(tracer, other, argument, step)] if inside is None and whole else inside or []
         return found, understood
     made = [step.value for step in reached if step.does is KeyEffect.MAKES and step.value is not None]
     traced = [leaf for value in made for leaf in tracer.evaluate(module, value, replace(way, kind=OriginKind.OBJECT))]
@@ -108,6 +107,8 @@ def _trace_value_mappings(
             passed = star_args.trace_star_keyword(tracer, leaf, name, whole)
             understood = understood or passed is not None
             found += passed or []
+            if passed is not None:
+                found += later_stores.trace_writes_to_passed(tracer, module, mapping, leaf, wanted, name, whole)
         if isinstance(leaf.node, ast.expr) and isinstance(leaf.module, Module):
             if (held := look_up_attribute(tracer, leaf.module, leaf.node, name, leaf.way)) is not None:
                 found, understood = [*found, *held], True
@@ -124,7 +125,7 @@ def _trace_value_mappings(
         understood = True
         home, node = leaf.code
         held, _ = _trace_entry(tracer, home, node, wanted, leaf.way, name, whole)
-        held += _trace_later_writes(tracer, home, node, mapping, wanted, leaf.way, name, whole)
+        held += later_stores.trace_later_writes(tracer, home, node, mapping, wanted, leaf.way, name, whole)
         if not held and not isinstance(wanted, Known) and any(True for _ in list_entries(node)):
             found.append(tracer.unknown(home, node, way, "why-table", device=tracer.platform.device_types[0]))
         found += held
@@ -150,46 +151,6 @@ def _find_passed(tracer: Tracer, module: Module, mapping: ast.Name, way: Trace) 
     return found or None
 
 
-def _trace_later_writes(
-    tracer: Tracer, module: Module, node: ast.AST, mapping: ast.expr, wanted: FoldResult, way: Trace, name: str, whole: bool
-) -> list[Value]:
-    """What other code writes under the key into a mapping that was written out, through whatever name it knows it by."""
-    found: list[Value] = []
-    if not isinstance(wanted, Known) or not isinstance(node, ast.expr) or not _is_a_key(tracer, name):
-        return found
-    same = owner_scope(module, scope_of(module, mapping), mapping.id) if isinstance(mapping, ast.Name) else None
-    for home, place in escape_analysis.analyze_escapes(tracer, module, node, near=True).places:
-        if isinstance(place, ast.Name) and isinstance(mapping, ast.Name) and place.id == mapping.id:
-            if owner_scope(home, scope_of(home, place), place.id) is same:
-                continue  # honored already, in the order in which it runs
-        for step in find_stores_at(tracer, home, place, wanted):
-            reason = Reason.of("hop-assigned", name=f"{home.text(place)}[{name!r}]")
-            at = way.hop(home.place(step.statement), reason, OriginKind.KEY)
-            if step.does in (KeyEffect.SETS, KeyEffect.FILLS) and step.value is not None:
-                found += tracer.evaluate(home, step.value, at)
-            elif step.does is KeyEffect.MIXES and step.value is not None:
-                mixed = look_up(tracer, home, step.value, ast.Constant(name), at, whole)
-                found += [_make_unknown(tracer, home, step.value, at)] if mixed is None and whole else mixed or []
-            elif whole and step.does is KeyEffect.CHANGES and not _is_alias(home, place):
-                found.append(_make_unknown(tracer, home, step.statement, at))
-    return found
-
-
-def _is_a_key(tracer: Tracer, name: str) -> bool:
-    """Whether any file of the project writes a key of this name: as a text, or in ``update(name=...)``; asked before files are parsed."""
-    known = tracer.memory.setdefault("keys", {})
-    if name not in known:
-        project, key = tracer.resolver.project, re.escape(name.encode())
-        written = re.compile(rb"[\"']%b[\"']|\bupdate\s*\([^)]*\b%b\s*=" % (key, key))
-        known[name] = any(written.search(project.data(file)) for file in project.mentioning(name))
-    return bool(known[name])
-
-
-def _is_alias(module: Module, place: ast.expr) -> bool:
-    """Whether a mapping gets another name at a place, or goes to a function of the project: what is done there is looked at there."""
-    return isinstance(module.parents.get(place), (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword, ast.Call))
-
-
 def _trace_entry(
     tracer: Tracer, module: Module, node: ast.AST, wanted: FoldResult, way: Trace, name: str, whole: bool
 ) -> tuple[list[Value], bool]:
@@ -210,7 +171,7 @@ def _trace_entry(
         if sure and not explicit:
             break  # what is before it is replaced
     if isinstance(node, (ast.DictComp, ast.ListComp)) and whole:
-        found.append(_make_unknown(tracer, module, node, way))
+        found.append(later_stores.make_unknown(tracer, module, node, way))
     return found, explicit
 
 
@@ -223,10 +184,10 @@ def _trace_inner(tracer: Tracer, module: Module, node: ast.expr, name: str, way:
         if len(pairs) == len(node.elts):
             table = ast.Dict([key for key, _ in pairs], [value for _, value in pairs])
             return _trace_entry(tracer, module, table, Known(name), way, name, whole)
-        return ([_make_unknown(tracer, module, node, way)] if whole else []), False
+        return ([later_stores.make_unknown(tracer, module, node, way)] if whole else []), False
     inside = look_up(tracer, module, node, ast.Constant(name), way, whole)
     if inside is None:
-        return ([_make_unknown(tracer, module, node, way)] if whole else []), False
+        return ([later_stores.make_unknown(tracer, module, node, way)] if whole else []), False
     leaves = tracer.evaluate(module, node, replace(way, kind=OriginKind.OBJECT))
     tables = [leaf.code for leaf in leaves if isinstance(leaf.node, ast.Dict)]
     keyed = (Known(name) in [tracer.facts.fold(home, key) for key, _ in list_entries(at)] for home, at in tables)
@@ -250,10 +211,6 @@ def _is_spread_after(module: Module, tracer: Tracer, node: ast.AST, wanted: Know
     folded = [tracer.facts.fold(module, key) if key is not None else None for key in node.keys]
     last = max((index for index, key in enumerate(folded) if key == wanted), default=-1)
     return any(key is None for key in node.keys[last + 1 :])
-
-
-def _make_unknown(tracer: Tracer, module: Module, node: ast.AST, way: Trace) -> Value:
-    return replace(tracer.unknown(module, node, way, "why-spread", text=" ".join(module.text(node).split())), open=True)
 
 
 def _select_entries(tracer: Tracer, module: Module, node: ast.AST, wanted: FoldResult, way: Trace) -> list[ast.expr]:

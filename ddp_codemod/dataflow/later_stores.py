@@ -1,0 +1,108 @@
+"""What is written under a key of a mapping by other code than what uses it, through whatever name it knows it by."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
+
+from ddp_codemod.dataflow import escape_analysis
+from ddp_codemod.dataflow.calls import find_names
+from ddp_codemod.dataflow.fold import FoldResult, Known
+from ddp_codemod.dataflow.mapping_stores import KeyEffect, find_stores_at
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.dataflow.values import Trace, Value
+from ddp_codemod.kinds import OriginKind
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.scopes import owner_scope, scope_of
+
+_Places = Iterable[tuple[Module, ast.expr]]
+
+
+def trace_later_writes(
+    tracer: Tracer, module: Module, node: ast.AST, mapping: ast.expr, wanted: FoldResult, way: Trace, name: str, whole: bool
+) -> list[Value]:
+    """What other code writes under the key into a mapping that was written out."""
+    if not isinstance(wanted, Known) or not isinstance(node, ast.expr) or not _is_a_key(tracer, name):
+        return []
+    same = owner_scope(module, scope_of(module, mapping), mapping.id) if isinstance(mapping, ast.Name) else None
+    places = [
+        (home, place)
+        for home, place in escape_analysis.analyze_escapes(tracer, module, node, near=True).places
+        if not (
+            isinstance(place, ast.Name)
+            and isinstance(mapping, ast.Name)
+            and place.id == mapping.id  # honored already, in the order in which it runs
+            and owner_scope(home, scope_of(home, place), place.id) is same
+        )
+    ]
+    return _trace_writes(tracer, places, wanted, way, name, whole)
+
+
+def trace_writes_to_passed(
+    tracer: Tracer, module: Module, mapping: ast.expr, leaf: Value, wanted: FoldResult, name: str, whole: bool
+) -> list[Value]:
+    """What is written under the key into what a function's ``**options`` took in, by that name or by the attribute that keeps it."""
+    home, parameter = leaf.code
+    if not isinstance(wanted, Known) or not isinstance(parameter, ast.arg) or not _is_a_key(tracer, name):
+        return []
+    places = [*_find_parameter_reads(home, parameter, mapping)]
+    if isinstance(mapping, ast.Attribute):
+        project = tracer.resolver.project
+        places += [
+            (other, node)
+            for file in project.mentioning(mapping.attr)
+            for other in project.programs(file)
+            for node in other.nodes.get(ast.Attribute, ())
+            if isinstance(node, ast.Attribute) and node.attr == mapping.attr and isinstance(node.ctx, ast.Load)
+        ]
+    return _trace_writes(tracer, places, wanted, leaf.way, name, False)
+
+
+def _find_parameter_reads(module: Module, parameter: ast.arg, mapping: ast.expr) -> Iterator[tuple[Module, ast.expr]]:
+    """Where a function reads its own parameter, unless what is asked about is the parameter, whose order is honored."""
+    function = module.parents.get(module.parents[parameter])
+    if isinstance(mapping, ast.Name) and mapping.id == parameter.arg:
+        return
+    for node in find_names(module, parameter.arg):
+        if isinstance(node.ctx, ast.Load) and owner_scope(module, scope_of(module, node), node.id) is function:
+            yield module, node
+
+
+def _trace_writes(tracer: Tracer, places: _Places, wanted: Known, way: Trace, name: str, whole: bool) -> list[Value]:
+    found: list[Value] = []
+    for home, place in places:
+        for step in find_stores_at(tracer, home, place, wanted):
+            reason = Reason.of("hop-assigned", name=f"{home.text(place)}[{name!r}]")
+            at = way.hop(home.place(step.statement), reason, OriginKind.KEY)
+            if step.does in (KeyEffect.SETS, KeyEffect.FILLS) and step.value is not None:
+                found += tracer.evaluate(home, step.value, at)
+            elif step.does is KeyEffect.MIXES and step.value is not None:
+                mixed = tracer.entry(home, step.value, ast.Constant(name), at, whole)
+                found += [make_unknown(tracer, home, step.value, at)] if mixed is None and whole else mixed or []
+            elif whole and step.does is KeyEffect.CHANGES and not _is_alias(home, place):
+                found.append(make_unknown(tracer, home, step.statement, at))
+    return found
+
+
+def _is_a_key(tracer: Tracer, name: str) -> bool:
+    """Whether any file of the project writes a key of this name: as a text, or in ``update(name=...)``; asked before files are parsed."""
+    known = tracer.memory.setdefault("keys", {})
+    if name not in known:
+        project, key = tracer.resolver.project, re.escape(name.encode())
+        written = re.compile(rb"[\"']%b[\"']|\bupdate\s*\([^)]*\b%b\s*=" % (key, key))
+        known[name] = any(written.search(project.data(file)) for file in project.mentioning(name))
+    return bool(known[name])
+
+
+def _is_alias(module: Module, place: ast.expr) -> bool:
+    """Whether a mapping gets another name at a place, or goes to a function of the project: what is done there is looked at there."""
+    return isinstance(module.parents.get(place), (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword, ast.Call))
+
+
+def make_unknown(tracer: Tracer, module: Module, node: ast.AST, way: Trace) -> Value:
+    """What may be in a mapping that is not read."""
+    return replace(tracer.unknown(module, node, way, "why-spread", text=" ".join(module.text(node).split())), open=True)
