@@ -106,14 +106,6 @@ class ArgumentSteps(ABC):
         if isinstance(function, _FUNCTIONS) and function.name == "__init__":
             self._follow_word(name)  # what makes the object may keep it under its own name
 
-    def _follow_lambda(self, at: WalkStep, around: ast.Lambda) -> None:
-        """What a function without a name gives: the default of a field, or the call's own business."""
-        given = at.module.parents.get(around)
-        if isinstance(given, ast.keyword) and given.arg == "default_factory":
-            self._follow_enclosing_assignment(at, around)
-        else:
-            self._record_read(at)
-
     def _follow_argument(self, at: WalkStep, call: ast.Call, position: int | None, keyword: str | None, key: Path = SAME) -> None:
         """An argument: of a function of the project, of one that gives it on, or of code that is not read."""
         tracer, module, last = self.tracer, at.module, last_name(call.func)

@@ -119,3 +119,11 @@ class TableSteps(ArgumentSteps):
         """Go on with what reads a mapping that got the value under a key."""
         if isinstance(mapping, (ast.Name, ast.Attribute)) and "os.environ" not in self.tracer.resolver.names(at.module, mapping):
             self._follow_store(at, mapping)
+
+    def _follow_lambda(self, at: WalkStep, around: ast.Lambda) -> None:
+        """What a function without a name gives: the default of a field, or the call's own business."""
+        given = at.module.parents.get(around)
+        if isinstance(given, ast.keyword) and given.arg == "default_factory":
+            self._follow_enclosing_assignment(at, around)
+        else:
+            self._record_read(at)
