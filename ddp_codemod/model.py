@@ -17,6 +17,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from ddp_codemod.kinds import Meaning, OriginKind
+from ddp_codemod.start import Start
 
 
 class Action(str, Enum):
@@ -256,15 +257,6 @@ class Devices(Struct, frozen=True):
     leaves: tuple[str, ...] = ()  # ... and the rules about devices whose findings it does not cure
 
 
-class Start(Struct, frozen=True):
-    """A command that starts a program whose groups are edited."""
-
-    command: str
-    folder: str = ""  # that it is typed in, from the root
-    counts: bool = False  # it starts a process for each device, and the platform has none
-    placeholders: tuple[str, ...] = ()  # what the user has to replace in it
-
-
 class Survey(Struct, frozen=True):
     """All that one run found, before anything is written."""
 
@@ -287,8 +279,7 @@ class Survey(Struct, frozen=True):
     excluded: int = 0  # files under the paths that pyproject.toml omits
     elsewhere: str = ""  # the platform that an apply on record ported the tree to, whose device the one of this run lacks
     hidden: int = 0  # findings that the options of this run omit
-    starts: tuple[Start, ...] = ()  # where it was asked for, and it is plain which programs are meant
-    start_files: tuple[str, ...] = ()  # where it is not: the scripts, commands or programs that start what is edited
+    starts: tuple[Start, ...] = ()  # where it was asked for: what starts the edited code, what is meant most first
 
 
 class FileChange(Struct, frozen=True):

@@ -69,6 +69,7 @@ class Processes(RuleEntry, frozen=True, kw_only=True):
     questions: tuple[Name, ...]  # calls of it that say yes or no: where it is not there, no is right
     counted: Name  # the call that counts devices
     starts: tuple[Name, ...]  # what is named where a program starts others
+    launchers: dict[str, str] = msgspec.field(default_factory=dict)  # commands that start processes, and the option for how many
     environment: dict[str, str]  # variables that a launcher sets, and what they say of one process
     world_size_variable: Name
     machine: tuple[Name, ...]  # names that tell about the machine, not about how many processes there are

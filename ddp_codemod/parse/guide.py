@@ -18,8 +18,8 @@ _TYPED_BEHIND = r"(?:\([\w.-]+\)[ \t]*)?(?:[\w.@:~/-]*[$%]|[\w.@:~/-]+#|>+)[ \t]
 _STARTS = re.compile(rf"(?m)^[ \t]*(?:{_TYPED_BEHIND})?{_START}")
 _BEGINS = re.compile(_START)
 _PROMPT = re.compile(rf"(?m)^([ \t]*)({_TYPED_BEHIND})(?=\S)")
-# a line that begins with an option: the backslash above it was forgotten
-_GOES_ON = re.compile(r"(?<=[^\s\\])[ \t]*(?:\r\n|\r|\n)(?=[ \t]*--?[A-Za-z])")
+# a line that begins with an option: the backslash above it was forgotten, or has a blank behind it
+_GOES_ON = re.compile(r"(?:(?<=[^\s\\])|\\(?=[ \t]))[ \t]*(?:\r\n|\r|\n)(?=[ \t]*--?[A-Za-z])")
 # a line of a block that need not be for a shell: a setting, or a command with options or a file
 _LOOKS = re.compile(
     r"[ \t]*(?:(?:export|set)[ \t]+)?(?:[A-Za-z_]\w*=\S*(?:[ \t\r\n]|\Z)|[\w./~$({-]\S*[ \t][^\r\n]*(?:-\w|\.\w))"

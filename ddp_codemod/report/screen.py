@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod.kinds import Meaning
-from ddp_codemod.model import Action, Applicability, Start
+from ddp_codemod.model import Action, Applicability
 from ddp_codemod.report import sections, text
 from ddp_codemod.report.brief import (
     CHANGED,
@@ -43,9 +43,11 @@ from ddp_codemod.report.sections import Section
 from ddp_codemod.report.summary import SHORT_LIST, find_next_command, format_commands, list_references
 from ddp_codemod.report.table import count_cells
 from ddp_codemod.report.view import NAMED, View, name_first
+from ddp_codemod.start import Start
 
 SCREEN = 40  # lines that a user sees at once
 RANKS = 2  # processes that show whether ranks train together
+FEW_STARTS = 2  # commands of which each has lines of its own
 WIDE = 100  # cells of a line where nothing says how wide the screen is
 _GIVING = (
     *("more", "top", "aside", "left-kept", "left-advisories", "left-skipped", "left-unsafe", "cost", CHANGED),
@@ -187,26 +189,41 @@ def _format_next_steps(view: View, outcome: Outcome, left: Left) -> list[str]:
 
 
 def _format_start_commands(view: View, outcome: Outcome) -> list[str]:
-    """The command that starts the program, where it is plain which one that is."""
-    lines: list[str] = []
+    """The commands that start the program, and where they come from."""
     starts = view.survey.starts if outcome.made else ()
     variable = next(iter(launched(view, outcome.made) if not list_apart(view) else ()), None)
-    for one in starts:
-        command = f"{variable}={RANKS} {one.command}" if one.counts and variable is not None else one.command
-        lines += _start(view, "screen-start", one, command)
-        if one.placeholders:
-            lines += view.folded(view.say("screen-start-replace", names=view.say("list-comma").join(one.placeholders)), 2, 2)
-        if one.counts and variable is None:
-            lines += view.folded(view.say("screen-start-counts"), 2, 2)
-    if outcome.made and not starts and view.survey.start_files:
-        files = view.survey.start_files
-        shown = [view.path(one) if (view.survey.root / one).is_file() else one for one in files]  # else an installed command
-        key = "screen-start-file" if len(files) <= NAMED else "screen-start-files"
-        lines += view.folded(view.say(key, files=name_first(view, shown, len(shown) if view.verbose else NAMED)), 0, 2)
+    few = len(starts) <= FEW_STARTS
+    lines = [line for one in (starts if few else starts[:1]) for line in _format_start(view, one, variable, few)]
+    if not few:
+        names = [one.name if one.folder is None else view.path(one.name) for one in starts[1:]]
+        listed = name_first(view, names, len(starts) if view.verbose else NAMED)
+        lines += view.folded(view.say("screen-start-others", names=listed), 2, 2)
     lines += _format_single_starts(view)
-    for one in [one for one in starts[:1] if outcome.done == "written" and not one.placeholders]:
-        lines += _start(view, "screen-verify", one, outcome.again("verify", one.folder, one.command))
+    for one in [one for one in starts[:1] if outcome.done == "written" and one.trial and not one.placeholders]:
+        lines += _start(view, "screen-verify", one, outcome.again("verify", one.folder or "", one.trial))
     return lines
+
+
+def _format_start(view: View, start: Start, variable: str | None, alone: bool) -> list[str]:
+    """One command with what a user has to know of it."""
+    command = f"{variable}={RANKS} {start.command}" if start.counts and variable is not None else start.command
+    key = "screen-start" if start.whole else "screen-start-file" if alone else "screen-start-some"
+    said: list[str] = []
+    (name, line), (option, count) = start.source, start.count
+    place = f"{view.path(name)}:{line}"
+    if name and not start.whole:
+        said.append(view.say("screen-start-arguments", place=place))
+    elif name and start.single:
+        said.append(view.say("screen-start-single", place=place))
+    elif name and option:
+        said.append(view.say("screen-start-count", place=place, count=count, option=option))
+    elif name:
+        said.append(view.say("screen-start-source", place=place))
+    if start.placeholders:
+        said.append(view.say("screen-start-replace", names=view.say("list-comma").join(start.placeholders)))
+    if start.counts and variable is None:
+        said.append(view.say("screen-start-counts"))
+    return [*_start(view, key, start, command), *(line for one in said for line in view.folded(one, 2, 2))]
 
 
 def _format_single_starts(view: View) -> list[str]:
@@ -219,7 +236,7 @@ def _format_single_starts(view: View) -> list[str]:
 
 
 def _start(view: View, key: str, start: Start, command: str) -> list[str]:
-    folder = view.path(start.folder or ".")
+    folder = "." if start.folder is None else view.path(start.folder or ".")
     message = view.say(key) if folder == "." else view.say(f"{key}-in", folder=folder)
     return format_commands(view, [(message, command)], WIDE)
 

@@ -99,8 +99,7 @@ def _run_pipeline(look: Prefilter, deepest: int | None) -> Survey:
         from ddp_codemod.single_process.start_commands import StartCommands
 
         finder = StartCommands(run.context, run.imports, alone=bool(look.options.guarding))
-        starts = finder.of(found.decisions)
-        found = replace(found, starts=starts, start_files=() if starts else finder.files_of(found.decisions))
+        found = replace(found, starts=finder.of(found.decisions))
     if look.options.keep is None:
         run.project.take_apart()
     return found

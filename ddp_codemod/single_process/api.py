@@ -39,6 +39,7 @@ class Api:
         self.moved = frozenset(name for table in tables for name in table.moved)
         self.watched_tops = frozenset(name.partition(".")[0] for table in tables for name in table.watched)
         self.environment = {name: value for table in tables for name, value in table.environment.items()}
+        self.launchers = {name: option for table in tables for name, option in table.launchers.items()}
         self.questions = frozenset(name for table in tables for name in table.questions)
         self._there = QualifiedNames((name, True) for table in tables for name in table.bare)
         self.table = tables[0]

@@ -6,20 +6,21 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
-from pathlib import PurePosixPath
 
 from ddp_codemod.discover.kinds import is_test
-from ddp_codemod.model import Action, Decision, Place, Start
+from ddp_codemod.model import Action, Decision, Place
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.single_process.api import Api, passed_argument
 from ddp_codemod.single_process.reachability import ProgramReach
-from ddp_codemod.single_process.start_files import find_start_files
-from ddp_codemod.sites.documented_commands import OTHER_TASK, DocumentedCommand, find_documented_commands
+from ddp_codemod.single_process.start_files import find_start_files, make_file_command
+from ddp_codemod.sites.documented_commands import DocumentedCommand, Wanted, find_documented_commands, is_above, rank_guide
 from ddp_codemod.sites.imports import Imports
 from ddp_codemod.sites.outlines import MAIN
 from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.reachability import does_something, is_started
+from ddp_codemod.sites.task_names import is_other_task_name, is_training_name
+from ddp_codemod.start import Start
 
 FEW = 2  # programs of which it is plain which one is meant
 _LOOKED_AT, _FOLLOWED = 12, 4  # programs that may lead to an edited call: to look for commands, and to follow their code
@@ -27,7 +28,6 @@ _FILES = 20  # that one of them imports, where its code is followed
 _RANKS = 2  # processes that show whether a group forms
 _OWN_STARTS = re.compile(rb"\b(?:Process|Popen|ProcessPoolExecutor)\(")  # a program that starts others in a way of its own
 _STARTING = ("launch", "strategy")  # roles of calls by which a program starts its other processes: of a trainer, too
-_TRAINS = re.compile(r"(?i)train|finetune|fine_tune|^main$")  # what a program is called whose start is not told anywhere
 # arguments that have to be passed: declared so, with a name but no dashes, or read by the program itself
 _ASKS = re.compile(rb"""required\s*=\s*True|\bsys\.argv\b|@click\b|add_argument\(\s*["'](?!-)""")
 
@@ -44,39 +44,55 @@ class StartCommands:
         self.counting: list[tuple[Module, ast.Call]] = []  # calls that are edited, and count devices to start a process for each
 
     def of(self, decisions: Iterable[Decision]) -> tuple[Start, ...]:
-        """The commands, where there are few programs and it is known how each is started; else none."""
+        """The commands of the few programs that are meant, as somebody says them; else of what starts the edited code at all."""
         edited = [one for one in decisions if one.action is Action.EDIT]
+        return tuple(self._find_commands(edited)) or tuple(self._find_file_commands(edited))
+
+    def _find_commands(self, edited: Sequence[Decision]) -> list[Start]:
+        """The commands, where there are few programs and it is known how each is started; else none."""
         calls = self._calls_of({one.call for one in edited if one.rule in self.context.rules.fixes})
         counted = {one.id for one in self.context.rules.advice.values() if one.rewrite and one.rewrite.recipe == "launched-count"}
         self.counting = self._calls_of({one.call for one in edited if one.rule in counted})
         calls = calls or self.counting
         names = self._find_programs(calls)
         if self._is_training_elsewhere(edited, names):
-            return ()
+            return []
         if not calls or len(names) > _LOOKED_AT or any(name in self.project.commands for name in names):
-            return ()  # what is installed as a command is started by that, with words of its own
+            return []  # what is installed as a command is started by that, with words of its own
         names = [name for name in names if self._does_something(name)]
-        posix = self.context.platform.facts.get("os.name") != "nt"
-        said = {name: list(find_documented_commands(self.project, name, self.processes, posix)) for name in names}
-        if any(said.values()):  # what people are told to type is what is meant
-            every = [one for commands in said.values() for one in commands if one is not None]
-            whole = any(not one.placeholders for one in every)  # with placeholders only where nothing can be typed as it is
-            told = {name: [one for one in said[name] if one and not (whole and one.placeholders)] for name in names}
-            first = {name: one for name in names if (one := self._choose_command(told[name])) is not None}
-            written = [
-                Start(
-                    self._choose_devices(one.command),
-                    one.folder,
-                    not one.launched and self._counts_devices(name),
-                    one.placeholders,
-                )
-                for name, one in first.items()
-                if self._reaches_call(name, calls)
-            ]
-            return tuple(written) if len(written) <= FEW else ()
+        found = {name: self._find_documented(name) for name in names}
+        chosen = {name: self._choose_command(commands) for name, commands in found.items()}
+        first = {name: one for name, one in chosen.items() if one is not None and self._runs_call(name, calls)}
+        if first:  # what people are told to type is what is meant
+            others = (name for name in names if name not in first and is_training_name(name))
+            if any(not any(is_above(one.name, name) for one in first.values()) for name in others):
+                return []  # guides of a folder of their own: they do not speak of the rest
+            order = sorted(first, key=lambda name: (rank_guide(first[name].name), first[name].line))
+            return [self._quote(name, first[name]) for name in order]
+        if any(found.values()):
+            return []  # nobody is to guess what a guide tells
         programs = [name for name in names if self._reaches_call(name, calls)] if len(names) <= _FOLLOWED else []
-        found = [self._guess_command(name) for name in programs] if len(programs) <= FEW else []
-        return tuple(one for one in found if one is not None) if all(found) else ()
+        guessed = [self._guess_command(name) for name in programs] if len(programs) <= FEW else []
+        return [one for one in guessed if one is not None] if all(guessed) else []
+
+    def _find_documented(self, name: str, elsewhere: bool = False) -> list[DocumentedCommand]:
+        wanted = Wanted(self.processes, self.context.platform.facts.get("os.name") != "nt", self.api.launchers)
+        return list(find_documented_commands(self.project, name, wanted, elsewhere=elsewhere))
+
+    def _quote(self, name: str, found: DocumentedCommand) -> Start:
+        """A documented command as it is; for a platform of one process without its launcher."""
+        single = self.processes == 1 and found.launched and bool(found.adapted)
+        return Start(
+            self._choose_devices(found.adapted if single else found.command),
+            name,
+            found.folder,
+            not found.launched and self._counts_devices(name),
+            found.placeholders,
+            (found.name, found.line),
+            found.count,
+            single,
+            trial=self._choose_devices(found.adapted),
+        )
 
     def _choose_devices(self, command: str) -> str:
         """The command with the variable by which the platform's device is chosen, in place of the other device's."""
@@ -85,23 +101,40 @@ class StartCommands:
             command = re.sub(rf"(?<!\w){re.escape(old)}(?==)", new, command)
         return command
 
-    def files_of(self, decisions: Iterable[Decision]) -> tuple[str, ...]:
-        """The files or installed commands that start the programs, whatever these need."""
-        edited = [one for one in decisions if one.action is Action.EDIT]
-        groups = {one.call for one in edited if one.rule in self.context.rules.fixes}
-        training = self._find_training(groups)
-        if not any(_TRAINS.search(PurePosixPath(name).stem) for name in training):  # the edited groups are of another task
+    def _find_file_commands(self, edited: Sequence[Decision]) -> list[Start]:
+        """The scripts, installed commands or programs that start what is edited, whatever else these need."""
+        training = self._find_training({one.call for one in edited if one.rule in self.context.rules.fixes})
+        if not any(is_training_name(name) for name in training):  # the edited groups are of another task
             training = self._find_training({one.call for one in edited}) or training
         starts = {word for table in self.context.rules.processes for word in table.starts}
         edits = Counter(place.name for place in {one.call for one in edited})
-        return find_start_files(self.project, training, starts, edits) if training else ()
+        names = find_start_files(self.project, training, starts, edits) if training else ()
+        return [self._start_file(name) for name in self._replace_modules(names)]
+
+    def _replace_modules(self, names: Iterable[str]) -> Iterator[str]:
+        """The files, with the programs that import it in place of one which does nothing by itself."""
+        for name in names:
+            useless = name.endswith(".py") and not self._does_something(name)
+            yield from (self._find_importing_programs(name) if useless else []) or [name]
+
+    def _find_importing_programs(self, name: str) -> list[str]:
+        above = (one for one in sorted(self.imports.above([name])) if not is_test(one))
+        return [one for one in above if is_started(self.project, self.imports, one) and self._does_something(one)]
+
+    def _start_file(self, name: str) -> Start:
+        """The command of a script, a program or an installed command: as it is documented, else one that has its name alone."""
+        found = self._find_documented(name, elsewhere=True) if name.endswith(".py") else []
+        if (first := self._choose_command(found)) is not None:
+            return self._quote(name, first)
+        command, folder = make_file_command(self.project, name)
+        return Start(command, name, folder, source=(found[0].name, found[0].line) if found else ("", 0), whole=False)
 
     def _is_training_elsewhere(self, edited: Sequence[Decision], programs: Iterable[str]) -> bool:
         """Whether other edits are in a program that trains by its name, and none of these programs does."""
-        if any(_TRAINS.search(PurePosixPath(name).stem) for name in programs):
+        if any(is_training_name(name) for name in programs):
             return False
         others = self._find_programs(self._calls_of({one.call for one in edited if one.rule not in self.context.rules.fixes}))
-        return any(_TRAINS.search(PurePosixPath(name).stem) for name in others)
+        return any(is_training_name(name) for name in others)
 
     def _find_training(self, places: set[Place]) -> set[str]:
         """The programs that run edited calls and train, by what they are called; else those that are not called by another task.
@@ -109,18 +142,22 @@ class StartCommands:
         Many that nothing marks as programs are settings in Python.
         """
         names = {name for name in self._find_programs(self._calls_of(places)) if self._does_something(name)}
-        if found := {name for name in names if _TRAINS.search(PurePosixPath(name).stem)}:
+        if found := {name for name in names if is_training_name(name)}:
             return found
         marked = {name for name in names if MAIN.encode() in self.project.data(name)}
-        return {name for name in marked or (names if len(names) <= _LOOKED_AT else ()) if not OTHER_TASK.search(name)}
+        return {name for name in marked or (names if len(names) <= _LOOKED_AT else ()) if not is_other_task_name(name)}
 
     def _find_programs(self, calls: Sequence[tuple[Module, ast.Call]]) -> list[str]:
         above = self.imports.above(module.name for module, _ in calls)
         return sorted(name for name in above if not is_test(name) and is_started(self.project, self.imports, name))
 
     def _choose_command(self, commands: Iterable[DocumentedCommand]) -> DocumentedCommand | None:
-        """The first command; with several processes the first that a launcher starts, because the edited group is made in no other."""
-        every = list(commands)
+        """The first command that can be typed as it is; with several processes the first that a launcher starts.
+
+        In no other process is the edited group made.
+        """
+        able = [one for one in commands if one.command]
+        every = [one for one in able if not one.placeholders] or able
         return next((one for one in every if one.launched and self.processes > 1), every[0] if every else None)
 
     def _calls_of(self, places: set[Place]) -> list[tuple[Module, ast.Call]]:
@@ -150,21 +187,26 @@ class StartCommands:
         reach = ProgramReach(self.project, entry, self.api.passing)
         return any(reach.holds(*call) for _ in reach.follow() for call in calls)
 
+    def _runs_call(self, name: str, calls: Sequence[tuple[Module, ast.Call]]) -> bool:
+        """Whether a documented program runs one of the calls: one that trains does, if its code is too long to follow."""
+        return self._reaches_call(name, calls) or (is_training_name(name) and len(self.imports.below([name])) > _FILES)
+
     def _guess_command(self, name: str) -> Start | None:
         """The command for a program of which nobody says how it is started, where its code does; else None."""
         below = self.imports.below([name])
-        if not _TRAINS.search(PurePosixPath(name).stem) or any(_ASKS.search(self.project.data(one)) for one in below):
+        if not is_training_name(name) or any(_ASKS.search(self.project.data(one)) for one in below):
             return None
         entry = self.project.module(name)
         assert entry is not None
         if not self.context.tracer.commands.functions.isdisjoint(entry.nodes.get(ast.FunctionDef, ())):
             return None
         if self.processes == 1 or any(self._find_role(*call) in _STARTING for call in self._find_calls(name)):
-            return Start(f"python {name}", "", self._counts_devices(name))
+            return Start(f"python {name}", name, "", self._counts_devices(name), trial=f"python {name}")
         if any(_OWN_STARTS.search(self.project.data(one)) for one in below):
             return None
         ranked = any(_has_text(module, self.api.environment) for module in self._find_near_modules(name))
-        return Start(f"torchrun --nproc_per_node={self.processes} {name}") if ranked else None
+        command = f"torchrun --nproc_per_node={self.processes} {name}"
+        return Start(command, name, trial=command) if ranked else None
 
     def _find_near_modules(self, name: str) -> list[Module]:
         """A program's own file, and those that it imports and that were read for their groups."""

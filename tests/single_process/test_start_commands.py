@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ def starts(root: Path, platform: str = "rocm", **files: str) -> list[tuple[str, 
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     found = survey(options(root, platform))
-    return [(one.command, one.folder, one.counts) for one in found.starts]
+    return [(one.command, one.folder, one.counts) for one in found.starts if one.whole]
 
 
 def options(root: Path, platform: str = "rocm") -> Options:
@@ -52,28 +53,33 @@ def readme(*commands: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("typed", "command"),
+    ("typed", "trial"),
     [
-        ("python train.py --lr 0.1", "python train.py --lr 0.1"),
-        ("python3 train.py", "python3 train.py"),
+        ("python train.py --lr 0.1", ""),
+        ("python3 train.py", ""),
         (LAUNCHED, "torchrun --nproc_per_node=2 train.py --lr 0.1"),
         ("torchrun --nproc-per-node 4 \\\n    train.py \\\n    --lr 0.1", "torchrun --nproc-per-node=2 train.py --lr 0.1"),
+        ("torchrun --nproc-per-node 4 train.py \\ \n--lr 0.1", "torchrun --nproc-per-node=2 train.py --lr 0.1"),
         ("torchrun --standalone --nproc_per_node=gpu train.py", "torchrun --standalone --nproc_per_node=2 train.py"),
         ("python -m torch.distributed.launch --nproc_per_node 8 train.py", "python -m torch.distributed.launch --nproc_per_node=2 train.py"),
-        ("CUDA_VISIBLE_DEVICES=0,1 python train.py", "CUDA_VISIBLE_DEVICES=0,1 python train.py"),
-        ("python train.py --config conf/a.yaml", "python train.py --config conf/a.yaml"),
-        ("python train.py --out runs/first", "python train.py --out runs/first"),
+        ("CUDA_VISIBLE_DEVICES=0,1 python train.py", ""),
+        ("python train.py --config conf/a.yaml", ""),
+        ("python train.py --out runs/first", ""),
+        ("python train.py --dist-eval --eval-crop-ratio 1.0 --evaluation_strategy steps --valid_split valid", ""),
         ("torchrun --nnodes=1 --nproc_per_node=8 train.py", "torchrun --nnodes=1 --nproc_per_node=2 train.py"),
         (
             "torchrun --nproc_per_node=8 --rdzv_id=7 --rdzv_backend=c10d --rdzv_endpoint=localhost:0 train.py",
             "torchrun --nproc_per_node=2 --rdzv_id=7 --rdzv_backend=c10d --rdzv_endpoint=localhost:0 train.py",
         ),
-        ('python train.py data="[a/b, c]" k=[1]', 'python train.py data="[a/b, c]" k=[1]'),
+        ('python train.py data="[a/b, c]" k=[1]', "")
     ],
 )  # fmt: skip
-def test_what_the_readme_says_is_typed(tmp_path: Path, typed: str, command: str) -> None:
+def test_what_the_readme_says_is_quoted(tmp_path: Path, typed: str, trial: str) -> None:
+    quoted = re.sub(r"[ \\]*\n *", " ", typed)
     found = starts(tmp_path, train_py=TRAIN, README_md=readme(typed), **{"conf__a.yaml": "lr: 1\n"})
-    assert found == [(command, "", False)]
+    assert found == [(quoted, "", False)]
+    (start,) = survey(options(tmp_path)).starts
+    assert (start.source, start.trial) == (("README.md", 4), trial or quoted)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +107,8 @@ def test_what_the_readme_says_is_typed(tmp_path: Path, typed: str, command: str)
         "python train.py data=[a|b]",
         "python train.py data=[a] [--fast]",
         "python train.py --nodes 8",
-        "accelerate launch train.py",
+        "python train.py --mode=test",
+        "python train.py --eval_only",
         "srun python train.py",
         "python other/train.py",
     ],
@@ -123,8 +130,8 @@ def test_what_only_a_reader_can_put_in_is_not_guessed(tmp_path: Path, typed: str
         ("python train.py --name 'YOUR_NAME'", "", ("YOUR_NAME",)),
         (
             "torchrun --nproc_per_node=$N train.py --data <path>",
-            "torchrun --nproc_per_node=2 train.py --data <path>",
-            ("<path>",),
+            "",
+            ("$N", "<path>"),
         ),
     ],
 )
@@ -134,8 +141,9 @@ def test_placeholders_stay_as_they_are_and_are_named(tmp_path: Path, typed: str,
 
 
 def test_a_command_with_placeholders_is_for_want_of_a_whole_one(tmp_path: Path) -> None:
-    files = {"train_py": TRAIN, "other_py": TRAIN, "README_md": readme("python other.py <data>", "python train.py")}
-    assert starts(tmp_path, **files) == [("python train.py", "", False)]
+    said = readme("python other.py <data>", "python train.py <data>", "python train.py")
+    files = {"train_py": TRAIN, "other_py": TRAIN, "README_md": said}
+    assert starts(tmp_path, **files) == [("python other.py <data>", "", False), ("python train.py", "", False)]
 
 
 def test_a_readme_with_line_ends_of_windows(tmp_path: Path) -> None:
@@ -153,12 +161,12 @@ def test_a_script_may_set_what_its_command_names(tmp_path: Path) -> None:
 
 def test_the_first_that_can_be_typed_as_it_stands(tmp_path: Path) -> None:
     commands = readme("python train.py --data <path>", "python train.py --eval", LAUNCHED, "python train.py")
-    assert starts(tmp_path, train_py=TRAIN, README_md=commands) == [("torchrun --nproc_per_node=2 train.py --lr 0.1", "", False)]
+    assert starts(tmp_path, train_py=TRAIN, README_md=commands) == [(LAUNCHED, "", False)]
 
 
 def test_a_launcher_starts_the_processes_that_make_the_group(tmp_path: Path) -> None:
     commands = readme("python train.py --lr 9", LAUNCHED)
-    assert starts(tmp_path, train_py=TRAIN, README_md=commands) == [("torchrun --nproc_per_node=2 train.py --lr 0.1", "", False)]
+    assert starts(tmp_path, train_py=TRAIN, README_md=commands) == [(LAUNCHED, "", False)]
 
 
 def test_a_script_is_read_too_and_after_the_readme(tmp_path: Path) -> None:
@@ -167,8 +175,77 @@ def test_a_script_is_read_too_and_after_the_readme(tmp_path: Path) -> None:
     assert found == [("python train.py --lr 4", "", False)]
 
 
-def test_a_guide_elsewhere_is_about_something_more(tmp_path: Path) -> None:
-    assert starts(tmp_path, train_py=TRAIN, docs__more_md=readme("python train.py --with-more")) == []
+def test_a_guide_elsewhere_is_read_where_none_is_near(tmp_path: Path) -> None:
+    assert starts(tmp_path, train_py=TRAIN, docs__more_md=readme("python train.py --with-more")) == [
+        ("python train.py --with-more", "", False)
+    ]
+    found = starts(tmp_path, train_py=TRAIN, README_md=readme("python train.py"))
+    assert found == [("python train.py", "", False)]
+
+
+def test_a_guide_beside_a_file_means_that_one(tmp_path: Path) -> None:
+    """Each folder has its main.py, and a README that speaks of it alone."""
+    files = {f"{one}__main_py": TRAIN for one in "ab"} | {f"{one}__README_md": readme(f"python main.py --{one}") for one in "ab"}
+    assert starts(tmp_path, **files) == [("python main.py --a", "a", False), ("python main.py --b", "b", False)]
+
+
+def test_a_guide_of_a_folder_does_not_speak_of_training_elsewhere(tmp_path: Path) -> None:
+    files = {"extra__main_py": TRAIN, "extra__README_md": readme("python main.py"), "lib__train_py": TRAIN}
+    assert starts(tmp_path, run_sh="python lib/train.py $1\n", **files) == []
+    assert survey(options(tmp_path)).starts[0].command == "bash run.sh"
+
+
+def test_a_command_of_the_readme_is_typed_in_the_folder_that_its_path_leaves_over(tmp_path: Path) -> None:
+    assert starts(tmp_path, trainer__train_it_py=TRAIN, README_md=readme("cd trainer", "python train_it.py")) == [
+        ("python train_it.py", "trainer", False)
+    ]
+
+
+def test_other_launchers_are_quoted_and_no_run_is_offered(tmp_path: Path) -> None:
+    said = readme("accelerate launch --num_processes 4 train.py \\\n --run-name <run-name>")
+    assert starts(tmp_path, train_py=TRAIN, README_md=said) == [
+        ("accelerate launch --num_processes 4 train.py --run-name <run-name>", "", False)
+    ]
+    (start,) = survey(options(tmp_path)).starts
+    assert (start.count, start.trial, start.placeholders) == (("--num_processes", "4"), "", ("<run-name>",))
+
+
+def test_a_guide_whose_command_nobody_can_type_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    starts(tmp_path, train_py=RANKED, README_md=readme("torchrun --nnodes=2 --nproc_per_node=8 train.py"))
+    monkeypatch.chdir(tmp_path)
+    main(["apply", ".", "--platform", "rocm"])
+    assert "\nStart it as before: python train.py\n  README.md:4 shows its arguments.\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("platform", "typed", "said"),
+    [
+        (
+            "rocm",
+            LAUNCHED,
+            f"{LAUNCHED}\n  From README.md:4, with --nproc_per_node 8: pass the number of devices of your machine.",
+        ),
+        ("rocm", "torchrun --nproc_per_node 1 train.py", "torchrun --nproc_per_node 1 train.py\n  From README.md:4.\n"),
+        ("single-gpu", LAUNCHED, "python train.py --lr 0.1\n  From README.md:4, without its launcher: one process needs none."),
+        ("single-gpu", "python train.py", "python train.py\n  From README.md:4.\n"),
+    ],
+)
+def test_the_number_of_processes_is_said_beside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], platform: str, typed: str, said: str
+) -> None:
+    starts(tmp_path, train_py=RANKED, README_md=readme(typed))
+    monkeypatch.chdir(tmp_path)
+    main(["apply", ".", "--platform", platform])
+    assert f"\nStart it: {said}" in capsys.readouterr().out
+
+
+def test_a_script_is_started_in_its_folder_where_it_names_what_is_beside_or_above(tmp_path: Path) -> None:
+    run = "python lib/train.py $1\n"
+    files = {"lib__train_py": NEEDS, "a__run_sh": run, "b__run_sh": f". ./path.sh\n{run}", "b__path_sh": "X=1\n"}
+    found = start_files(tmp_path, c__run_sh=f"export PYTHONPATH=../..\n{run}", **files)
+    assert found == ("bash a/run.sh", "b: bash run.sh", "c: bash run.sh")
 
 
 def test_a_command_is_typed_in_its_own_folder(tmp_path: Path) -> None:
@@ -268,7 +345,7 @@ def test_it_is_the_last_thing_to_do(
     main([command, ".", "--platform", "cpu"])
     caught = capsys.readouterr()
     said = caught.err + caught.out
-    assert "\nStart it: python train.py --epochs 1\n  It starts one process for each GPU" in said
+    assert "\nStart it: python train.py --epochs 1\n  From README.md:4.\n  It starts one process for each GPU" in said
     first = {"diff": "\nApply: ", "apply": "\nUndo the last run: "}[command]
     assert said.index(first) < said.index("Start it:") < said.index("diff --git")
     main(["check", ".", "--platform", "cpu"])
@@ -318,13 +395,16 @@ def test_what_is_to_replace_is_said_below_and_no_run_is_offered(
     starts(tmp_path, train_py=TRAIN, README_md=readme("python train.py -c <config> -m <folder>"))
     main(["apply", ".", "--platform", "rocm"])
     said = capsys.readouterr().out
-    assert "\nStart it: python train.py -c <config> -m <folder>\n  Replace <config>, <folder> with your own.\n" in said
+    assert (
+        "\nStart it: python train.py -c <config> -m <folder>\n  From README.md:4.\n  Replace <config>, <folder> with your own.\n"
+        in said
+    )
     assert "Compare a run" not in said
 
 
 def start_files(root: Path, platform: str = "rocm", **files: str) -> tuple[str, ...]:
     assert starts(root, platform, **files) == []
-    return survey(options(root, platform)).start_files
+    return tuple(f"{one.folder}: {one.command}" if one.folder else one.command for one in survey(options(root, platform)).starts)
 
 
 NEEDS = TRAIN.replace("def main", "import sys\n\nCONFIG = sys.argv[1]\n\n\ndef main")
@@ -341,17 +421,17 @@ def test_where_no_command_is_plain_the_script_that_starts_it_is_named(tmp_path: 
         tests__run_sh=script,
         other_sh="torchrun lib/other.py\n",
     )
-    assert found == ("run_all.sh", "recipes/a/run.sh")
+    assert found == ("bash run_all.sh", "bash recipes/a/run.sh")
 
 
 def test_of_several_scripts_that_which_trains_is_named(tmp_path: Path) -> None:
     script = "torchrun --nproc_per_node=$n lib/main.py $1\n"
     found = start_files(tmp_path, lib__main_py=NEEDS, scripts__train__a_sh=script, scripts__gen_ppl__a_sh=script, draw_sh=script)
-    assert found == ("scripts/train/a.sh",)
+    assert found == ("bash scripts/train/a.sh",)
     assert start_files(tmp_path, constrain_sh=script, scripts__train__a_sh="") == (
-        "constrain.sh",
-        "draw.sh",
-        "scripts/gen_ppl/a.sh",
+        "bash constrain.sh",
+        "bash draw.sh",
+        "bash scripts/gen_ppl/a.sh",
     )
 
 
@@ -362,7 +442,7 @@ def test_training_is_named_where_only_its_device_is_edited(tmp_path: Path) -> No
     for name, program in (("features_py", extract), ("train_py", train)):
         (tmp_path / name.replace("_py", ".py")).write_text(program)
     assert start_files(tmp_path, "cpu", extract_sh="torchrun features.py $1\n", run_sh="accelerate launch train.py $1\n") == (
-        "run.sh",
+        "bash run.sh",
     )
 
 
@@ -379,7 +459,7 @@ def test_many_files_of_settings_are_no_programs(tmp_path: Path) -> None:
 def test_a_program_that_starts_it_by_its_path_is_named(tmp_path: Path) -> None:
     gui = "from subprocess import Popen\n\n\ndef click(config):\n    Popen(f'python lib/train.py {config}', shell=True)\n"
     quiet = "print('lib/train.py is for training')\n"
-    assert start_files(tmp_path, lib__train_py=NEEDS, gui_py=gui, about_py=quiet) == ("gui.py",)
+    assert start_files(tmp_path, lib__train_py=NEEDS, gui_py=gui, about_py=quiet) == ("python gui.py",)
 
 
 def test_an_installed_command_is_named(tmp_path: Path) -> None:
@@ -388,15 +468,17 @@ def test_an_installed_command_is_named(tmp_path: Path) -> None:
 
 
 def test_else_the_program_itself(tmp_path: Path) -> None:
-    assert start_files(tmp_path, train_py=NEEDS, evaluate_py=NEEDS) == ("train.py",)
+    assert start_files(tmp_path, train_py=NEEDS, evaluate_py=NEEDS) == ("python train.py",)
 
 
 def test_no_file_is_named_beside_a_command(tmp_path: Path) -> None:
     assert starts(tmp_path, README_md=readme("python train.py"), train_py=TRAIN) != []
-    assert survey(options(tmp_path)).start_files == ()
+    assert len(survey(options(tmp_path)).starts) == 1
 
 
-@pytest.mark.parametrize(("lang", "said"), [("en", "Start it as before: train.py"), ("zh", "按原来的方式启动：train.py")])
+@pytest.mark.parametrize(
+    ("lang", "said"), [("en", "Start it as before: python train.py"), ("zh", "按原来的方式启动： python train.py")]
+)
 def test_it_is_said_once_and_not_where_nothing_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], lang: str, said: str
 ) -> None:
@@ -422,23 +504,27 @@ def test_what_starts_most_of_the_edited_code_is_named_first(tmp_path: Path) -> N
         b_sh=run,
         z_sh=run + "python extract.py $2\n",
     )
-    assert found == ("z.sh", "a.sh", "b.sh")
+    assert found == ("bash z.sh", "bash a.sh", "bash b.sh")
 
 
 def test_of_scripts_that_start_the_same_the_one_in_the_readme_is_named_first(tmp_path: Path) -> None:
     run = "torchrun --nproc_per_node=2 train.py $1\n"
     files = {f"egs__{one}__run_sh": run for one in ("aishell", "cnceleb", "voxceleb")}
     found = start_files(tmp_path, "rocm", train_py=TRAIN, README_md="# It\n\nSee egs/voxceleb for a recipe.\n", **files)
-    assert found == ("egs/voxceleb/run.sh", "egs/aishell/run.sh", "egs/cnceleb/run.sh")
+    assert found == ("bash egs/voxceleb/run.sh", "bash egs/aishell/run.sh", "bash egs/cnceleb/run.sh")
 
 
-def test_three_are_named_and_the_rest_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_three_are_named_and_the_rest_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     run = "torchrun --nproc_per_node=2 train.py $1\n"
     start_files(tmp_path, "rocm", train_py=TRAIN, **{f"egs__{one}__run_sh": run for one in "abcdef"})
+    monkeypatch.chdir(tmp_path)
     main(["diff", str(tmp_path), "--platform", "rocm", "--no-cache"])
-    line = next(one for one in capsys.readouterr().err.splitlines() if one.startswith("Start it"))
-    assert line.endswith("and 3 more")
-    assert "the script of your task" in line
+    lines = capsys.readouterr().err.splitlines()
+    line = next(one for one in lines if one.startswith("Start it"))
+    assert lines[lines.index(line) + 1].endswith("and 2 more")
+    assert line == "Start it as before, for example: bash egs/a/run.sh"
 
 
 def test_a_benchmark_is_no_start_where_training_is_edited_elsewhere(tmp_path: Path) -> None:
@@ -448,7 +534,7 @@ def test_a_benchmark_is_no_start_where_training_is_edited_elsewhere(tmp_path: Pa
         "train_py": DEVICE,
         "README_md": readme("torchrun --nproc_per_node=2 speed/measure.py"),
     }
-    assert start_files(tmp_path, "ascend", **files) == ("train.py",)
+    assert start_files(tmp_path, "ascend", **files) == ("python train.py",)
     assert starts(tmp_path, "rocm", **files) == [("torchrun --nproc_per_node=2 speed/measure.py", "", False)]
 
 
