@@ -28,6 +28,8 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     # ``texts``, one of these;
     # "handed": a call takes one of ``texts``, alone or with a number behind it ("cuda:0"), and does more than to show or look at it;
     # "stated": a requirements file asks for one of the packages ``names``, as PyPI compares them; "*" stands for any part;
+    # "built": a line of a requirements file, conda environment, pyproject.toml or Dockerfile fits one of ``texts`` ("*" stands for
+    # anything, [0-9] for a digit; in lower case), and none of the project's fits one of ``without``;
     # "gate": a question without whose yes the code ends, or does without its group; "divisor": what one of ``names`` gives is
     # divided by; with ``holders``, only a remainder that goes to something that is called so;
     # "apart": a test that asks for one of ``makers`` and is off, in whose branch alone a model is passed to one of ``names``, so that
@@ -43,7 +45,7 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     # "rest": names below ``below`` that no other advice for the platform is about, where they are more than a type or a test
     use: Literal[
         "called", "named", "required", "instance", "compared", "set", "imported", "text", "asked", "configured", "assigned", "option",
-        "gate", "stated", "handed", "divisor", "apart", "alone", "uncounted", "entry", "annotated", "rest",
+        "gate", "stated", "built", "handed", "divisor", "apart", "alone", "uncounted", "entry", "annotated", "rest",
         "joined", "numbered",
     ] = "called"  # fmt: skip
     argument: str | None = None
@@ -144,7 +146,8 @@ class AdviceExample(RuleEntry, frozen=True, kw_only=True):
     script_after: str = ""  # what ``apply --unsafe`` makes of that; "": nothing that this entry is about
     settings: str = ""  # a YAML file beside it, marked too
     settings_after: str = ""  # what ``apply --unsafe`` makes of that; "": nothing that this entry is about
-    requirements: str = ""  # a requirements file beside it, marked too
+    requirements: str = ""  # a requirements file beside it, marked too ...
+    requirements_file: str = "requirements.txt"  # ... or another file that says what to install
     style: Literal["pin", "portable"] = "pin"
     versions: When = msgspec.field(default_factory=dict)  # what the project states about packages
 
@@ -179,6 +182,8 @@ class Advice(RuleEntry, frozen=True, kw_only=True):
     own: OnDevice | None = None  # what takes the place of text and rewrite on the latter
     # the backend that is taken though nothing says so: only on platforms where it does not work, whatever the groups are
     picks: str = ""
+    # only where torch comes from the platform's maker (Platform.install): PACKAGES and INSTALL in the text are what to install, and how
+    vendor: bool = False
     rule: str | None = None  # only where this rule is in force
     bare: bool = False  # only where torch may have been built without its distributed package
     when: When = msgspec.field(default_factory=dict)  # the versions for which it holds
@@ -207,7 +212,7 @@ class Advice(RuleEntry, frozen=True, kw_only=True):
 
     def fits(self, platform: Platform) -> bool:
         """Whether it is about the machines of a platform."""
-        if self.on and not platform.fits(self.on):
+        if (self.on and not platform.fits(self.on)) or (self.vendor and platform.install is None):
             return False
         if self.where and not (platform.device and ("own" if platform.device.module else "none") in self.where):
             return False

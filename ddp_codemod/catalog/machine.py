@@ -77,7 +77,7 @@ def is_possible(own: Sequence[str], wanted: Sequence[str]) -> bool:
 
 
 class Install(RuleEntry, frozen=True, kw_only=True):
-    """What to install so that torch runs on a platform's machines, where that is not the torch of pytorch.org alone."""
+    """What to install so that torch runs on a platform's machines, where that is not the torch that pip takes by itself."""
 
     packages: tuple[Name, ...]
     source: Name  # the page that says how: the maker's own

@@ -14,7 +14,7 @@ from ddp_codemod.catalog.backends import find_libraries
 from ddp_codemod.catalog.processes import may_be_bare
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.discover.listing import is_under
-from ddp_codemod.impact.advice_text import format_advice
+from ddp_codemod.impact.advice_text import format_advice, name_install_page
 from ddp_codemod.impact.asking_functions import find_calling_files
 from ddp_codemod.impact.changed_backends import BackendSwitches
 from ddp_codemod.impact.guarded_places import is_guarded
@@ -37,7 +37,7 @@ from ddp_codemod.sites.reachability import is_started
 from ddp_codemod.sites.training_files import find_framework_files, find_training_files
 from ddp_codemod.sites.word_search import TextMatcher
 
-_OUTSIDE = ("configured", "option", "stated")  # what is looked for outside of programs
+_OUTSIDE = ("configured", "option", "stated", "built")  # what is looked for outside of programs
 MANY = 100  # files to parse, which take longer than to find out which files belong together
 
 
@@ -60,6 +60,7 @@ class PortedProject(Struct, dict=True):
         device = self.context.platform.device
         found = [advice for advice in self.context.rules.advice.values() if self._is_in_force(advice)]
         found = [adapt_to_device(advice, device) for advice in found] if device is not None else found
+        found = [name_install_page(advice, self.context.platform) for advice in found]
         instead = {ident for advice in found if advice.supersedes and self.versions(advice) for ident in advice.supersedes}
         return [advice for advice in found if advice.id not in instead]
 
@@ -285,6 +286,10 @@ def _find_lines(
 def _find_outside_lines(whole: PortedProject, advice: Advice) -> Iterator[tuple[str, int]]:
     pattern = advice.pattern
     assert pattern is not None
+    if pattern.use == "built":
+        from ddp_codemod.impact.torch_builds import find_torch_builds
+
+        return find_torch_builds(whole.context, pattern, sorted(whole.groups(advice)))
     if pattern.use == "stated":
         return find_in_requirements(whole.context, pattern, sorted(whole.groups(advice)))
     if pattern.use == "configured":

@@ -244,7 +244,7 @@ class AdviceEditor(Struct, dict=True):
 def _is_about_code(advice: Advice) -> bool:
     """Whether an advice with edits or items is about places in programs."""
     pattern = advice.pattern
-    if pattern is None or pattern.commands or pattern.use in ("configured", "stated"):
+    if pattern is None or pattern.commands or pattern.use in ("configured", "stated", "built"):
         return False
     return advice.level != "note" or advice.rewrite is not None
 

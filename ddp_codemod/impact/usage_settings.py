@@ -91,7 +91,9 @@ def find_in_requirements(context: Context, pattern: Pattern, files: Iterable[str
         result = read_text(path, root)
         if isinstance(result, Source):
             asked = (
-                one for one in find_requirements(result) if one.kind != "lock" and context.versions.is_for_target(result, one)
+                one
+                for one in find_requirements(result)
+                if one.kind != "lock" and context.versions.is_for_target(result, one) and context.versions.is_marker_met(one)
             )
             named = (one for one in asked if any(fnmatchcase(one.package, name) for name in pattern.names))
             yield from ((result.name, result.position(one.start)[0]) for one in named)

@@ -22,13 +22,19 @@ _MAKE_VARIABLE = re.compile(r"(?:(?:export|override)[ \t]+)?(?P<name>[A-Za-z_]\w
 def kind(source: Source) -> str | None:
     """The kind of a file by its name or first line ("shell", "docker", "make" or "guide"); None for any other file."""
     name = PurePath(source.name).name.lower()
-    if name.startswith(("dockerfile", "containerfile")) or name.endswith(".dockerfile"):
+    if is_dockerfile(name):
         return "docker"
     if name in ("makefile", "gnumakefile") or name.endswith(".mk"):
         return "make"
     if name.endswith(GUIDES):
         return GUIDE
     return "shell" if name.endswith(SHELL) or _SHEBANG.match(source.text) else None
+
+
+def is_dockerfile(name: str) -> bool:
+    """Whether a file is a Dockerfile, by its name."""
+    name = PurePath(name).name.lower()
+    return name.startswith(("dockerfile", "containerfile")) or name.endswith(".dockerfile")
 
 
 def extract_shell_text(text: str, kind: str) -> str:

@@ -153,7 +153,7 @@ class Versions(Struct):
             names = self.packages[package].names
             here = (one for one in reader(folder) if one.requirement.package in names and one.requirement.specifier)
             self._near[key] = [
-                one for one in here if self._is_marker_met(one.requirement) and self.is_for_target(one.source, one.requirement)
+                one for one in here if self.is_marker_met(one.requirement) and self.is_for_target(one.source, one.requirement)
             ]
         return self._near[key]
 
@@ -162,7 +162,8 @@ class Versions(Struct):
         at = find_section(PurePosixPath(source.name).name, source.text, requirement.start)
         return all(may_concern(self.machines, self.named, name, self.target) for name in (PurePosixPath(source.name).name, at))
 
-    def _is_marker_met(self, requirement: Requirement) -> bool:
+    def is_marker_met(self, requirement: Requirement) -> bool:
+        """Whether a statement is for the target platform, by its marker."""
         if not requirement.marker:
             return True
         from packaging.markers import InvalidMarker, Marker, UndefinedEnvironmentName
@@ -190,7 +191,7 @@ class Versions(Struct):
         if folder not in self._installed:
             from ddp_codemod.parse.installs import find_installs, may_install
 
-            paths = _list_files([self.root / folder], lambda path: may_install(path.name))
+            paths = list_files([self.root / folder], lambda path: may_install(path.name))
             every = (one for path in paths for one in self._parse_file(path, find_installs))
             self._installed[folder] = [
                 one for one in every if is_satisfiable(one.stated.specifier)
@@ -210,10 +211,11 @@ def find_stating_files(folders: Iterable[Path]) -> list[Path]:
     """The files of some folders that can state versions."""
     from ddp_codemod.parse.requirements import may_state_versions
 
-    return _list_files(folders, lambda path: may_state_versions(f"{path.parent.name}/{path.name}"))
+    return list_files(folders, lambda path: may_state_versions(f"{path.parent.name}/{path.name}"))
 
 
-def _list_files(folders: Iterable[Path], wanted: Callable[[Path], bool]) -> list[Path]:
+def list_files(folders: Iterable[Path], wanted: Callable[[Path], bool]) -> list[Path]:
+    """The files of some folders that are wanted; a folder that cannot be read has none."""
     found: list[Path] = []
     for folder in folders:
         try:

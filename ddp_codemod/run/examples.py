@@ -20,7 +20,6 @@ from ddp_codemod.versions import Stated
 FILE = "example.py"
 SCRIPT = "run.sh"
 SETTINGS = "settings.yaml"
-REQUIREMENTS = "requirements.txt"
 Fault = Literal["noisy", "missing", "wrong"]  # changed what had to stay; changed nothing; changed it to something else
 
 
@@ -165,7 +164,7 @@ def _port_with_lines(text: str, folder: Path, case: Case, rules: Rules, ident: s
         (folder / FILE).write_bytes(case.example.beside.encode("utf-8"))
     if isinstance(case.example, AdviceExample):
         one = case.example
-        for beside, held in ((SCRIPT, one.script), (SETTINGS, one.settings), (REQUIREMENTS, one.requirements)):
+        for beside, held in ((SCRIPT, one.script), (SETTINGS, one.settings), (one.requirements_file, one.requirements)):
             if held:
                 (folder / beside).write_bytes(held.removeprefix("\n").encode("utf-8"))
     versions = {name: Stated(name, specifier, case.id) for name, specifier in case.example.versions.items()}

@@ -14,7 +14,7 @@ from ddp_codemod.catalog.files import data_folder
 from ddp_codemod.catalog.load import Rules, load
 from ddp_codemod.edits.render import render
 from ddp_codemod.report.json import dumps
-from ddp_codemod.run.examples import FILE, REQUIREMENTS, SCRIPT, SETTINGS, Case, find_cases
+from ddp_codemod.run.examples import FILE, SCRIPT, SETTINGS, Case, find_cases
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 from ddp_codemod.versions import Stated
@@ -53,7 +53,7 @@ def project(case: Case) -> dict[str, str]:
     """The files of an example."""
     example = case.example
     if isinstance(example, AdviceExample):
-        beside = {SCRIPT: example.script, SETTINGS: example.settings, REQUIREMENTS: example.requirements}
+        beside = {SCRIPT: example.script, SETTINGS: example.settings, example.requirements_file: example.requirements}
         return {FILE: example.before, **{name: text for name, text in beside.items() if text}}
     return {**({FILE: example.beside} if example.beside else {}), example.file: example.before}
 
