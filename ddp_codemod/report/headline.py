@@ -85,18 +85,31 @@ def is_half_port(view: View, outcome: Outcome, left: Left) -> bool:
 
 
 def report_broken_state(view: View, outcome: Outcome, left: Left, short: bool = False) -> list[str]:
-    """That the code asks for a device which the machine lacks until the rest is done, and the command that does all of it.
+    """That the code asks for a device which the machine lacks until the rest is done, and the commands that do all of it.
 
-    ``short``: without the command, which is among the steps below.
+    ``short``: without the commands, which are among the steps below.
     """
     about = view.survey.devices
     if about is None or not is_half_port(view, outcome, left):
         return []
     words = {"old": about.old, "new": about.new, "platform": view.survey.platform}
-    text = view.say("screen-half" if short else "summary-half", **words)
-    command = "" if short else outcome.again("apply", "--unsafe")
+    vendor = find_vendor_command(view, outcome)
+    text = view.say("screen-half" if short else "summary-half-ways" if vendor else "summary-half", **words)
     head = [view.ink(one, "bold", "yellow") for one in view.folded(text, 0, 2)]
-    return [*head, f"  {view.ink(command, 'bold')}"] if command else head
+    if short:
+        return head
+    whole = outcome.again("apply", "--unsafe")
+    if vendor:
+        return [*head, *(f"  {mark} {view.ink(one, 'bold')}" for mark, one in (("a.", vendor), ("b.", whole)))]
+    return [*head, f"  {view.ink(whole, 'bold')}"] if whole else head
+
+
+def find_vendor_command(view: View, outcome: Outcome) -> str:
+    """The command that imports the vendor's module in place of moving each use of the device; "" where there is no such way."""
+    about = view.survey.devices
+    if about is None or not about.entries or not any(is_device_rule(decision.rule) for decision in view.survey.decisions):
+        return ""
+    return outcome.again("apply", "--rule", about.vendor, "--unsafe")
 
 
 def _report_unsafe_changes(view: View, outcome: Outcome) -> list[str]:

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from ddp_codemod.model import Action, Devices, Place, Survey
 from ddp_codemod.report.device_kinds import is_device_rule
+from ddp_codemod.report.headline import find_vendor_command
 from ddp_codemod.report.outcome import Left, Outcome
 from ddp_codemod.report.sections import title_of_section
 from ddp_codemod.report.view import View, name_first
@@ -66,9 +67,7 @@ def _find_command_steps(view: View, outcome: Outcome, left: Left, short: bool) -
     survey, about = view.survey, view.survey.devices
     n = left.device + left.unsafe
     rest = outcome.again("apply", "--unsafe") if n else ""
-    vendor = ""
-    if about is not None and about.entries and any(is_device_rule(decision.rule) for decision in survey.decisions):
-        vendor = outcome.again("apply", "--rule", about.vendor, "--unsafe")
+    vendor = find_vendor_command(view, outcome)
     if left.device and rest and vendor and about is not None:
         stays = view.say("steps-stays") if outcome.made else ""
         if short:
@@ -79,7 +78,7 @@ def _find_command_steps(view: View, outcome: Outcome, left: Left, short: bool) -
         else:
             first = view.say("steps-vendor", n=about.entries, new=about.new)
             text = view.say("steps-two-ways", old=about.old, new=about.new, stays=stays)
-        yield _Step(text, ((first, vendor), (view.say("steps-each", n=n), rest)))
+        yield _Step(text, ((first, vendor), (view.say("steps-each", n=n, old=about.old), rest)))
         return
     if rest:
         kind = "device" if left.device else "unsafe"

@@ -65,7 +65,27 @@ def test_the_first_line_of_half_a_port_says_so_and_names_the_whole(project, run)
     project(a=TRAIN)
     done = run("apply", ".", "--platform", "ascend").out.splitlines()
     assert done[0].startswith("This port is incomplete and does not run: the code still uses cuda, and ascend has npu.")
-    assert done[1].strip() == "ddp-codemod apply . --platform ascend --unsafe"
+    commands = [line.strip() for line in done if line.startswith("  a. ddp") or line.startswith("  b. ddp")]
+    assert commands == [
+        "a. ddp-codemod apply . --platform ascend --rule transfer-to-npu --unsafe",
+        "b. ddp-codemod apply . --platform ascend --unsafe",
+    ]
+
+
+def test_half_a_port_without_a_vendors_way_names_the_one_command(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(a=TRAIN)
+    done = run("apply", ".", "--platform", "xpu").out.splitlines()
+    assert done[0].startswith("This port is incomplete and does not run: the code still uses cuda, and xpu has xpu.")
+    assert "  ddp-codemod apply . --platform xpu --unsafe" in done[:3]
+
+
+def test_a_tree_with_the_vendors_import_is_no_half_port(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(a=TRAIN)
+    assert run("apply", ".", "--platform", "ascend", "--rule", "transfer-to-npu", "--unsafe").code == 0
+    for words in (["apply"], ["check"]):
+        done = run(*words, ".", "--platform", "ascend")
+        assert "incomplete" not in done.said
+        assert "--unsafe" not in done.said
 
 
 @pytest.mark.parametrize("words", [("ascend", "--unsafe"), ("rocm",), ("cpu",)])

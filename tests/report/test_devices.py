@@ -51,9 +51,9 @@ def test_it_says_what_is_done_what_is_left_and_both_ways_on(tmp_path: Path, caps
     assert "    2  moves to a CUDA device (device-method)" in screen
     at = screen.index("To finish:")
     assert screen[at + 1].startswith("  Move cuda to npu in one of two ways; both keep the changes made so far.")
-    assert screen[at + 2].startswith("   a. fewest changes: in 1 entry point, import the vendor's module, which maps CUDA to npu")
+    assert screen[at + 2].startswith("   a. import the vendor's module in 1 entry point: it maps CUDA to npu at run time")
     assert screen[at + 3].endswith("--rule transfer-to-npu --unsafe")
-    assert screen[at + 4] == "   b. to maintain the code or send it upstream: rewrite each use (9 unsafe fixes)"
+    assert screen[at + 4].startswith("   b. rewrite each use (9 unsafe fixes): the code names its device;")
     assert screen[at + 5].endswith("--platform ascend --unsafe")
 
 
@@ -130,7 +130,7 @@ def test_where_cuda_is_right_nothing_is_said_of_a_device(tmp_path: Path, capsys:
 def test_it_is_said_in_chinese(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "\n".join(first_screen(tmp_path, capsys, "--platform", "ascend", "--lang", "zh"))
     assert "移动到 CUDA 设备" in text
-    assert "导入厂商的映射模块，运行时把 CUDA 映射到 npu" in text
+    assert "导入厂商的映射模块：运行时把 CUDA 映射到 npu" in text
 
 
 def test_a_use_of_several_lines_is_not_said_to_use_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
