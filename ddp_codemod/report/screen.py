@@ -9,7 +9,6 @@ from itertools import zip_longest
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Action, Applicability
 from ddp_codemod.report import sections, text
 from ddp_codemod.report.brief import (
@@ -23,7 +22,7 @@ from ddp_codemod.report.brief import (
     cut_lines,
     list_places,
 )
-from ddp_codemod.report.device_kinds import is_device_rule, launched, list_apart
+from ddp_codemod.report.device_kinds import is_device_rule
 from ddp_codemod.report.device_uses import MOST, format_device_uses, ordered_kinds
 from ddp_codemod.report.finding_groups import Listed
 from ddp_codemod.report.fixes import lead_fixes
@@ -40,15 +39,12 @@ from ddp_codemod.report.ink import strip_colors
 from ddp_codemod.report.next_steps import list_next_steps
 from ddp_codemod.report.outcome import Left, Outcome, count_remaining
 from ddp_codemod.report.sections import Section
-from ddp_codemod.report.summary import SHORT_LIST, find_next_command, format_commands, list_references
+from ddp_codemod.report.start_lines import format_start_commands
+from ddp_codemod.report.summary import SHORT_LIST, WIDE, find_next_command, format_commands, list_references
 from ddp_codemod.report.table import count_cells
-from ddp_codemod.report.view import NAMED, View, name_first
-from ddp_codemod.start import Start
+from ddp_codemod.report.view import View
 
 SCREEN = 40  # lines that a user sees at once
-RANKS = 2  # processes that show whether ranks train together
-FEW_STARTS = 2  # commands of which each has lines of its own
-WIDE = 100  # cells of a line where nothing says how wide the screen is
 _GIVING = (
     *("more", "top", "aside", "left-kept", "left-advisories", "left-skipped", "left-unsafe", "cost", CHANGED),
     *("left-manual", "left-unaccounted", "devices", "left-review"),
@@ -184,61 +180,8 @@ def _has_unsure_edits(outcome: Outcome) -> bool:
 def _format_next_steps(view: View, outcome: Outcome, left: Left) -> list[str]:
     """The command that takes the changes back or makes them, and the steps that are left."""
     first, todo = format_commands(view, find_next_command(view, outcome, left)), list_next_steps(view, outcome, left, short=True)
-    starts = [] if left.device else _format_start_commands(view, outcome)  # without its device it does not run yet
+    starts = [] if left.device else format_start_commands(view, outcome)  # without its device it does not run yet
     return [line for part in (first, todo, starts) if part for line in ("", *part)][1:]
-
-
-def _format_start_commands(view: View, outcome: Outcome) -> list[str]:
-    """The commands that start the program, and where they come from."""
-    starts = view.survey.starts if outcome.made else ()
-    variable = next(iter(launched(view, outcome.made) if not list_apart(view) else ()), None)
-    few = len(starts) <= FEW_STARTS
-    lines = [line for one in (starts if few else starts[:1]) for line in _format_start(view, one, variable, few)]
-    if not few:
-        names = [one.name if one.folder is None else view.path(one.name) for one in starts[1:]]
-        listed = name_first(view, names, len(starts) if view.verbose else NAMED)
-        lines += view.folded(view.say("screen-start-others", names=listed), 2, 2)
-    lines += _format_single_starts(view)
-    for one in [one for one in starts[:1] if outcome.done == "written" and one.trial and not one.placeholders]:
-        lines += _start(view, "screen-verify", one, outcome.again("verify", one.folder or "", one.trial))
-    return lines
-
-
-def _format_start(view: View, start: Start, variable: str | None, alone: bool) -> list[str]:
-    """One command with what a user has to know of it."""
-    command = f"{variable}={RANKS} {start.command}" if start.counts and variable is not None else start.command
-    key = "screen-start" if start.whole else "screen-start-file" if alone else "screen-start-some"
-    said: list[str] = []
-    (name, line), (option, count) = start.source, start.count
-    place = f"{view.path(name)}:{line}"
-    if name and not start.whole:
-        said.append(view.say("screen-start-arguments", place=place))
-    elif name and start.single:
-        said.append(view.say("screen-start-single", place=place))
-    elif name and option:
-        said.append(view.say("screen-start-count", place=place, count=count, option=option))
-    elif name:
-        said.append(view.say("screen-start-source", place=place))
-    if start.placeholders:
-        said.append(view.say("screen-start-replace", names=view.say("list-comma").join(start.placeholders)))
-    if start.counts and variable is None:
-        said.append(view.say("screen-start-counts"))
-    return [*_start(view, key, start, command), *(line for one in said for line in view.folded(one, 2, 2))]
-
-
-def _format_single_starts(view: View) -> list[str]:
-    """The commands that start one process, where a framework then makes no group and nothing else sees to that."""
-    kept = (
-        dict(one.reason.args) for one in view.survey.decisions if one.action is Action.KEEP and one.reason.means is Meaning.ALONE
-    )
-    commands = dict.fromkeys(str(said["command"]) for said in kept if said.get("command"))
-    return [line for one in commands for line in format_commands(view, [(view.say("screen-start-one"), one)], WIDE)]
-
-
-def _start(view: View, key: str, start: Start, command: str) -> list[str]:
-    folder = "." if start.folder is None else view.path(start.folder or ".")
-    message = view.say(key) if folder == "." else view.say(f"{key}-in", folder=folder)
-    return format_commands(view, [(message, command)], WIDE)
 
 
 def _format_exclusions(view: View, outcome: Outcome, level: int) -> list[str]:

@@ -16,6 +16,7 @@ from ddp_codemod.report.table import count_cells, pad_cell
 from ddp_codemod.report.view import View
 
 _ROOM = 26  # cells that what a command is for may take beside it
+WIDE = 100  # cells of a line where nothing says how wide the screen is
 SHORT_LIST = 12  # sites that stay are listed without -v when nothing else happens and they are few
 
 

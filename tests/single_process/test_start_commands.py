@@ -241,6 +241,21 @@ def test_the_number_of_processes_is_said_beside(
     assert f"\nStart it: {said}" in capsys.readouterr().out
 
 
+def test_of_two_long_commands_the_second_is_only_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(tmp_path)
+    for length, said in ((10, False), (200, True)):
+        more = "a" * length
+        readme_md = readme(*(f"python {one}.py --name {more}" for one in ("train_a", "train_b")))
+        starts(tmp_path, train_a_py=TRAIN, train_b_py=TRAIN, README_md=readme_md)
+        main(["diff", ".", "--platform", "rocm", "--no-cache"])
+        told = capsys.readouterr().err
+        assert (f"python train_b.py --name {more}" in told) is not said
+        assert ("Others to start: train_b.py (README.md:5)" in told) is said
+
+
 def test_a_script_is_started_in_its_folder_where_it_names_what_is_beside_or_above(tmp_path: Path) -> None:
     run = "python lib/train.py $1\n"
     files = {"lib__train_py": NEEDS, "a__run_sh": run, "b__run_sh": f". ./path.sh\n{run}", "b__path_sh": "X=1\n"}
