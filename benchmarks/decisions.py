@@ -23,7 +23,7 @@ TOOL = [sys.executable, "-m", "ddp_codemod", "scan", "--format", "json", "-q", "
 
 def lines(found: dict[str, list[dict[str, object]]]) -> Iterator[str]:
     """What a report says, a line each; the kind of entry stands first."""
-    for kind in ("sites", "edits", "advisories", "unaccounted", "skipped"):
+    for kind in ("sites", "edits", "advisories", "uncovered", "skipped"):
         yield from (f"{kind} {json.dumps(entry, ensure_ascii=False, sort_keys=True)}" for entry in found[kind])
 
 

@@ -81,7 +81,7 @@ class Note:
 
 
 @dataclass(frozen=True)
-class Unaccounted:
+class Uncovered:
     """A backend name that fails on the platform, and that no call site, edit or note covers."""
 
     path: str
@@ -108,7 +108,7 @@ class Plan:
     sites: tuple[Site, ...]
     edits: tuple[Edit, ...]
     advisories: tuple[Note, ...]
-    unaccounted: tuple[Unaccounted, ...]
+    uncovered: tuple[Uncovered, ...]
     skipped: tuple[Skipped, ...]
     files: Mapping[str, bytes]  # the new bytes of each file that changes
     patch: bytes  # as ``git apply`` takes it
@@ -208,7 +208,7 @@ class _Document(msgspec.Struct):
     sites: tuple[Site, ...]
     edits: tuple[Edit, ...]
     advisories: tuple[Note, ...]
-    unaccounted: tuple[Unaccounted, ...]
+    uncovered: tuple[Uncovered, ...]
     skipped: tuple[Skipped, ...]
 
 
@@ -230,7 +230,7 @@ def _make_plan(found: Survey, rendered: Rendered, lang: str) -> Plan:
         said.sites,
         said.edits,
         said.advisories,
-        said.unaccounted,
+        said.uncovered,
         said.skipped,
         {change.name: change.after for change in rendered.changes},
         patch,

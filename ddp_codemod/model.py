@@ -225,7 +225,7 @@ class Advisory(Struct, frozen=True):
     open: bool = False  # a group gets what does not work there until a user does what the note says: counted like an item
 
 
-class Unaccounted(Struct, frozen=True):
+class Uncovered(Struct, frozen=True):
     """A backend name that would be wrong, is where a value can be, and that nothing else speaks of."""
 
     place: Place
@@ -271,7 +271,7 @@ class Survey(Struct, frozen=True):
     # packages whose version would have told more and which the project does not state, and whether --torch-version tells it
     unstated: tuple[tuple[str, bool], ...] = ()
     ignored: int = 0  # sites on lines that say "# ddp-codemod: ignore", or in files that pyproject.toml spares them
-    unaccounted: tuple[Unaccounted, ...] = ()
+    uncovered: tuple[Uncovered, ...] = ()
     unreached: tuple[str, ...] = ()  # files that use a device the platform lacks, and that no training entry reaches
     unfollowed: tuple[Place, ...] = ()  # what training loads by a name that only the run knows, where such files could be meant
     without_entry_point: int = 0  # the same where no program makes a group, so that no training entry is known

@@ -80,13 +80,13 @@ def _select_findings(found: Survey) -> Iterator[FingerprintedFinding]:
 
 def _find_lines(job: Job, found: Survey) -> dict[str, dict[int, set[str]]]:
     """The lines that get a comment, file by file, with the rules that it names."""
-    from ddp_codemod.report.fingerprints import UNACCOUNTED
+    from ddp_codemod.report.fingerprints import UNCOVERED
 
     asking = [fix.id for fix in job.options.wanted if fix.recipe == "replace-backend"]
     lines: dict[str, dict[int, set[str]]] = {}
     for one in _select_findings(found):
         if one.line and one.name:
-            rules = asking if one.rule == UNACCOUNTED else [one.rule]
+            rules = asking if one.rule == UNCOVERED else [one.rule]
             lines.setdefault(one.name, {}).setdefault(one.line, set()).update(rules)
     return lines
 

@@ -40,7 +40,7 @@ def command(settings: Settings, place: str) -> int:
     from ddp_codemod.report import json
     from ddp_codemod.report.edit_sites import sites_of_edit
     from ddp_codemod.report.explain import explain_site
-    from ddp_codemod.report.text import format_advisories, format_edits, format_unaccounted
+    from ddp_codemod.report.text import format_advisories, format_edits, format_uncovered
     from ddp_codemod.run.survey import explain as survey
 
     found = survey(job.options, path, line)
@@ -57,12 +57,12 @@ def command(settings: Settings, place: str) -> int:
         for text in explain_site(view, decision):
             job.console.out(text)
         job.console.out()
-    for text in (*format_advisories(view, found.advisories), *format_unaccounted(view, found.unaccounted)):
+    for text in (*format_advisories(view, found.advisories), *format_uncovered(view, found.uncovered)):
         job.console.out(text)
     bare = [edit for edit in found.edits if not sites_of_edit(edit, found)]
     for text in format_edits(view, bare, shown=0, sure=True):
         job.console.out(text)
-    if not (records or bare or found.decisions or found.advisories or found.unaccounted):
+    if not (records or bare or found.decisions or found.advisories or found.uncovered):
         for text in explain_unported_line(job, view, path, line):
             job.console.out(text)
     return exit_code(found, settings)

@@ -37,11 +37,11 @@ def survey_narrowed(job: Job) -> Survey:
 
 
 def _check_rules(job: Job) -> None:
-    from ddp_codemod.report.fingerprints import REVIEW, UNACCOUNTED
+    from ddp_codemod.report.fingerprints import REVIEW, UNCOVERED
 
     rules, settings = job.options.rules, job.settings
     warnings = (warning.id for platform in rules.platforms.values() for warning in platform.warnings)
-    known = {*rules.fixes, *rules.advice, *NOTES, *warnings, REVIEW, UNACCOUNTED}
+    known = {*rules.fixes, *rules.advice, *NOTES, *warnings, REVIEW, UNCOVERED}
     for option, idents in (("--select", settings.select), ("--ignore", settings.ignore)):
         for ident in idents:
             if ident not in known:
@@ -77,7 +77,7 @@ def _select_findings(found: Survey, wanted: Callable[[FingerprintedFinding], boo
         found,
         decisions=tuple(site for site in found.decisions if stays(site)),
         edits=alone,
-        unaccounted=tuple(one for one in found.unaccounted if id(one) not in gone),
+        uncovered=tuple(one for one in found.uncovered if id(one) not in gone),
         advisories=tuple(one for one in found.advisories if id(one) not in gone),
         hidden=found.hidden + len(out),
     )

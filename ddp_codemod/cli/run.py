@@ -224,7 +224,7 @@ def exit_code(survey: Survey, settings: Settings, failed: Iterable[Skipped] = ()
         return FOUND
     if settings.strict and (
         survey.advisories
-        or survey.unaccounted
+        or survey.uncovered
         or any(decision.action is Action.REVIEW for decision in survey.decisions)
         or any(not is_applicable(edit, settings.unsafe) for edit in survey.edits)
     ):

@@ -63,5 +63,5 @@ def _report_left_out(found: Survey, only: Survey) -> None:
     if files:
         left = len(found.edits) - len(only.edits)
         sys.stderr.write(f"ddp-codemod: {left} edits left out, they need files that LibCST does not read: {', '.join(files)}\n")
-    if reviews := sum(decision.action is Action.REVIEW for decision in found.decisions) + len(found.unaccounted):
+    if reviews := sum(decision.action is Action.REVIEW for decision in found.decisions) + len(found.uncovered):
         sys.stderr.write(f"ddp-codemod: {reviews} sites for review: ddp-codemod check . --platform {found.platform}\n")

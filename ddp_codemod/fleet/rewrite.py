@@ -91,7 +91,7 @@ def rewrite_project(root: Path, entry: Entry, work: Work, known: Known) -> tuple
         ref=entry.ref,
         edits=len(result),
         files=len(rendered.changes),
-        review=sum(decision.action is Action.REVIEW for decision in found.decisions) + len(found.unaccounted),
+        review=sum(decision.action is Action.REVIEW for decision in found.decisions) + len(found.uncovered),
         not_applied=len(leading_edits(rendered.left, found)),
         notes=len(found.advisories),
         skipped=sum(one.candidate for one in (*found.skipped, *rendered.failed)),

@@ -30,7 +30,7 @@ from ddp_codemod.impact.user_supplied_names import (
 )
 from ddp_codemod.impact.wrong_names import find_composite_names, find_wrong_names, is_text, may_be_none
 from ddp_codemod.kinds import OriginKind
-from ddp_codemod.model import Action, Applicability, Reason, Unaccounted
+from ddp_codemod.model import Action, Applicability, Reason, Uncovered
 from ddp_codemod.policy.choice_lists import find_other_list_reader
 from ddp_codemod.policy.default_argument import mark_unsafe
 from ddp_codemod.policy.findings import Change, Context, Finding, NewText, Translation
@@ -51,9 +51,7 @@ def place_edits(context: Context, findings: Iterable[Finding], ids: Sequence[str
     return [_mark_unsafe_if_replaced(context, one) for one in found]
 
 
-def fix_for_unseen_callers(
-    context: Context, findings: Sequence[Finding], left: Sequence[Unaccounted], rule: str
-) -> list[Finding]:
+def fix_for_unseen_callers(context: Context, findings: Sequence[Finding], left: Sequence[Uncovered], rule: str) -> list[Finding]:
     """The findings, of which those that unseen callers decide take no name that the project writes where nothing is seen to read it.
 
     Nor do those that have their value under the word that such a name is written under.

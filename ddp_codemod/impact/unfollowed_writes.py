@@ -10,7 +10,7 @@ from ddp_codemod.dataflow.bulk_stores import find_classes
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.values import Value
 from ddp_codemod.discover.kinds import is_test
-from ddp_codemod.model import Action, Unaccounted
+from ddp_codemod.model import Action, Uncovered
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context, Finding
 from ddp_codemod.sites.entities import Definition
@@ -31,7 +31,7 @@ def _is_beside(context: Context, word: str, names: Sequence[str]) -> bool:
     return known[word]
 
 
-def find_written_elsewhere(context: Context, finding: Finding, left: Iterable[Unaccounted]) -> Iterator[str]:
+def find_written_elsewhere(context: Context, finding: Finding, left: Iterable[Uncovered]) -> Iterator[str]:
     """The names that nothing is seen to read, and that are written by reflection under the word under which a call has its value."""
     words = {*_list_words(finding)}
     project = context.tracer.resolver.project

@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.ledger.commands_in_code import is_run
-from ddp_codemod.model import Place, Reason, Source, Unaccounted
+from ddp_codemod.model import Place, Reason, Source, Uncovered
 from ddp_codemod.parse.shell import Script
 from ddp_codemod.sites.word_search import TextMatcher
 
@@ -29,7 +29,7 @@ def find_code_in_texts(
     called: Iterable[str],
     sayers: Container[str],
     admits: Callable[[str], bool],
-) -> Iterator[Unaccounted]:
+) -> Iterator[Uncovered]:
     """The texts that call something which takes a backend, and hand it one of the names; ``called`` are the last names of these."""
     words = sorted(names)
     if words:
@@ -42,7 +42,7 @@ def find_code_in_texts(
 
 def _find_in_code(
     tracer: Tracer, names: list[str], pattern: re.Pattern[str], sayers: Container[str], admits: Callable[[str], bool]
-) -> Iterator[Unaccounted]:
+) -> Iterator[Uncovered]:
     project, given = tracer.resolver.project, TextMatcher(names)
     for name in filter(admits, project.names):
         if is_test(name) or not given.held(project.data(name)):
@@ -64,7 +64,7 @@ def _is_program(text: str) -> bool:
 
 def _find_in_scripts(
     tracer: Tracer, names: list[str], called: list[str], pattern: re.Pattern[str], admits: Callable[[str], bool]
-) -> Iterator[Unaccounted]:
+) -> Iterator[Uncovered]:
     for script in tracer.resolver.project.scripts(*names):
         text = script.source.text
         if admits(script.name) and _PYTHON.search(text):
@@ -76,7 +76,7 @@ def _find_in_scripts(
             yield from _find_arguments(script, names, called)
 
 
-def _find_arguments(script: Script, names: list[str], called: list[str]) -> Iterator[Unaccounted]:
+def _find_arguments(script: Script, names: list[str], called: list[str]) -> Iterator[Uncovered]:
     """The names among the arguments of a program on standard input that makes a group: ``python - nccl <<EOF``."""
     for line in _STANDARD_INPUT.finditer(script.source.text):
         taker = next((name for name in called if re.search(rf"\b{re.escape(name)}\s*\(", line[3])), None)
@@ -84,10 +84,10 @@ def _find_arguments(script: Script, names: list[str], called: list[str]) -> Iter
             if word[0].lower() in names:
                 start = line.start(1) + word.start()
                 place = Place(script.name, start, start + len(word[0]))
-                reason = Reason.of("unaccounted-text", text=word[0], name=taker or "")
-                yield Unaccounted(place, script.source.position(start)[0], word[0], reason)
+                reason = Reason.of("uncovered-text", text=word[0], name=taker or "")
+                yield Uncovered(place, script.source.position(start)[0], word[0], reason)
 
 
-def _make_mention(place: Place, source: Source, found: re.Match[str]) -> Unaccounted:
+def _make_mention(place: Place, source: Source, found: re.Match[str]) -> Uncovered:
     line = source.position(place.start)[0]
-    return Unaccounted(place, line, found[2], Reason.of("unaccounted-text", text=found[2], name=found[1]))
+    return Uncovered(place, line, found[2], Reason.of("uncovered-text", text=found[2], name=found[1]))

@@ -10,7 +10,7 @@ from ddp_codemod.dataflow.calls import find_names, is_read
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.ledger.unread_parameters import is_only_printed
-from ddp_codemod.model import Reason, Unaccounted
+from ddp_codemod.model import Reason, Uncovered
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.word_search import TextMatcher
 
@@ -20,7 +20,7 @@ _PROSE = ("description", "doc", "epilog", "help", "usage")  # keywords that take
 
 def find_commands_in_code(
     tracer: Tracer, names: Iterable[str], sayers: Container[str], admits: Callable[[str], bool]
-) -> Iterator[Unaccounted]:
+) -> Iterator[Uncovered]:
     """The commands that give one of the names to an option of a program."""
     given = TextMatcher(f"{before}{quote}{name}" for before in " =" for quote in ("", "'", '"') for name in sorted(names))
     project = tracer.resolver.project
@@ -37,8 +37,8 @@ def find_commands_in_code(
                 said = pattern.search(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
                 if said and isinstance(node, ast.Constant) and is_run(tracer, module, node, sayers):
                     place = module.place(node)
-                    reason = Reason.of("unaccounted-command", text=said[2], name=said[1])
-                    yield Unaccounted(place, module.source.position(place.start)[0], said[2], reason)
+                    reason = Reason.of("uncovered-command", text=said[2], name=said[1])
+                    yield Uncovered(place, module.source.position(place.start)[0], said[2], reason)
 
 
 def is_run(tracer: Tracer, module: Module, node: ast.Constant, sayers: Container[str]) -> bool:

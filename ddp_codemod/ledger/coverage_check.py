@@ -18,7 +18,7 @@ from ddp_codemod.ledger.mentions import Mention, find_mentions
 from ddp_codemod.ledger.strategies import find_strategies
 from ddp_codemod.ledger.unread_keys import is_unread_entry
 from ddp_codemod.ledger.unread_options import is_unread_option
-from ddp_codemod.model import Advisory, Decision, Edit, Place, Reason, Unaccounted
+from ddp_codemod.model import Advisory, Decision, Edit, Place, Reason, Uncovered
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.parse.shell import GUIDE, Option, Script, Setting
@@ -33,7 +33,7 @@ def find_uncovered_mentions(
     notes: Iterable[Advisory],
     limits: Limits,
     asking: Sequence[str],
-) -> Iterator[Unaccounted]:
+) -> Iterator[Uncovered]:
     """The names that would be wrong on the platform and are left over, in order; ``asking`` are the rules that would change them."""
     backends, choice = context.rules.backends, context.platform.backend
     names = [name for name, backend in backends.items() if not backend.specific and assess(name, choice, backends).wanted]
@@ -49,7 +49,7 @@ def find_uncovered_mentions(
     def admits(name: str) -> bool:
         return limits.admits(name) and not limits.scope.holds_rules(name)
 
-    found: list[Unaccounted] = []
+    found: list[Uncovered] = []
     seen: set[Place] = set()
     for one in find_mentions(project, names, is_wrong, admits, called):
         line = one.tree.source.position(one.place.start)[0]
@@ -65,7 +65,7 @@ def find_uncovered_mentions(
         ignored = any(has_ignore_comment(one.tree, one.place.start, rule) for rule in asking)
         if not ignored and not limits.scope.ignores_in(one.place.name, set(asking)):
             seen.add(one.place)
-            found.append(Unaccounted(one.place, line, one.value, _explain_mention(one)))
+            found.append(Uncovered(one.place, line, one.value, _explain_mention(one)))
     others = (
         *find_direct_library_calls(context.tracer, backends, names, admits),
         *find_commands_in_code(context.tracer, names, words.sayers, admits),
@@ -175,14 +175,14 @@ def _is_unread(tracer: Tracer, one: Mention, words: RuleWords) -> bool:
 def _explain_mention(one: Mention) -> Reason:
     """Where the name goes, as far as that can be seen."""
     if isinstance(one.node, Entry) and one.in_code:
-        return Reason.of("unaccounted-code", text=one.value, path=".".join(one.node.path))
+        return Reason.of("uncovered-code", text=one.value, path=".".join(one.node.path))
     if isinstance(one.node, Entry):
-        return Reason.of("unaccounted-key", text=one.value, path=".".join(one.node.path))
+        return Reason.of("uncovered-key", text=one.value, path=".".join(one.node.path))
     if isinstance(one.tree, Script):
         assert not isinstance(one.node, (ast.Constant, Entry))
         if isinstance(one.node, Option):
-            return Reason.of("unaccounted-option", text=one.value, name=one.node.name, program=one.node.program or "?")
-        return Reason.of("unaccounted-variable", text=one.value, name=one.node.name)
+            return Reason.of("uncovered-option", text=one.value, name=one.node.name, program=one.node.program or "?")
+        return Reason.of("uncovered-variable", text=one.value, name=one.node.name)
     assert isinstance(one.tree, Module)
     assert isinstance(one.node, ast.Constant)
     around = one.tree.parents[one.node]
@@ -190,16 +190,16 @@ def _explain_mention(one: Mention) -> Reason:
         call = one.tree.parents[around]
         if isinstance(call, ast.Call):
             return Reason.of(
-                "unaccounted-keyword", text=one.value, name=around.arg or "**", function=_name_function(one.tree, call)
+                "uncovered-keyword", text=one.value, name=around.arg or "**", function=_name_function(one.tree, call)
             )
     if isinstance(around, ast.Call):
-        return Reason.of("unaccounted-argument", text=one.value, function=_name_function(one.tree, around))
+        return Reason.of("uncovered-argument", text=one.value, function=_name_function(one.tree, around))
     if isinstance(around, (ast.Assign, ast.AnnAssign)):
         target = around.targets[0] if isinstance(around, ast.Assign) else around.target
-        return Reason.of("unaccounted-assigned", text=one.value, name=one.tree.text(target))
+        return Reason.of("uncovered-assigned", text=one.value, name=one.tree.text(target))
     if isinstance(around, ast.Return):
-        return Reason.of("unaccounted-returned", text=one.value)
-    return Reason.of("unaccounted-value", text=one.value)
+        return Reason.of("uncovered-returned", text=one.value)
+    return Reason.of("uncovered-value", text=one.value)
 
 
 def _name_function(module: Module, call: ast.Call) -> str:

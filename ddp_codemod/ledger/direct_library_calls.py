@@ -9,7 +9,7 @@ from itertools import islice
 from ddp_codemod.catalog.backend_model import Backend
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.discover.kinds import is_in_test_folder, is_test
-from ddp_codemod.model import Place, Reason, Unaccounted
+from ddp_codemod.model import Place, Reason, Uncovered
 from ddp_codemod.parse.native import find_native_calls
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.entities import Definition
@@ -18,7 +18,7 @@ from ddp_codemod.sites.word_search import WordMatcher
 
 def find_direct_library_calls(
     tracer: Tracer, backends: Mapping[str, Backend], wrong: Container[str], admits: Callable[[str], bool]
-) -> Iterator[Unaccounted]:
+) -> Iterator[Uncovered]:
     """The first such place of each file, for the libraries that are wrong on the platform."""
     makers = {maker: name for name, backend in backends.items() if name in wrong for maker in backend.makers}
     project, search = tracer.resolver.project, WordMatcher(maker.rpartition(".")[2] for maker in makers)
@@ -54,5 +54,5 @@ def _match_maker(tracer: Tracer, module: Module, called: ast.expr, makers: Conta
     return None if own else next((name for name in names if name in makers), None)
 
 
-def _make_mention(place: Place, line: int, maker: str, makers: Mapping[str, str]) -> Unaccounted:
-    return Unaccounted(place, line, maker, Reason.of("unaccounted-past-torch", text=maker, name=makers[maker]))
+def _make_mention(place: Place, line: int, maker: str, makers: Mapping[str, str]) -> Uncovered:
+    return Uncovered(place, line, maker, Reason.of("uncovered-past-torch", text=maker, name=makers[maker]))

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Iterator
 from ddp_codemod.catalog.model import Surface
 from ddp_codemod.catalog.objects import Objects
 from ddp_codemod.discover.kinds import is_in_test_folder
-from ddp_codemod.model import Action, Decision, Reason, Unaccounted
+from ddp_codemod.model import Action, Decision, Reason, Uncovered
 from ddp_codemod.policy.findings import Context
 
 
-def find_strategies(context: Context, decisions: Iterable[Decision], admits: Callable[[str], bool]) -> Iterator[Unaccounted]:
+def find_strategies(context: Context, decisions: Iterable[Decision], admits: Callable[[str], bool]) -> Iterator[Uncovered]:
     """Those that are beside a number of devices, in a project with the framework, where its default does not work.
 
     Where a call is for review because the settings that it unpacks are not followed, that says it.
@@ -38,9 +38,9 @@ def find_strategies(context: Context, decisions: Iterable[Decision], admits: Cal
                     place = document.place(entry)
                     path = ".".join(entry.path)
                     reason = Reason.of(
-                        "unaccounted-strategy", text=entry.value, path=path, beside=counts[0], backend=choice.default
+                        "uncovered-strategy", text=entry.value, path=path, beside=counts[0], backend=choice.default
                     )
-                    yield Unaccounted(place, document.source.position(place.start)[0], entry.value, reason)
+                    yield Uncovered(place, document.source.position(place.start)[0], entry.value, reason)
 
 
 def _find_taking_surfaces(surfaces: Iterable[Surface]) -> Iterator[tuple[Surface, str, Objects]]:

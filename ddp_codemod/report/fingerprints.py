@@ -8,11 +8,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from ddp_codemod.model import Action, Advisory, Applicability, Decision, Edit, Reason, Survey, Unaccounted
+from ddp_codemod.model import Action, Advisory, Applicability, Decision, Edit, Reason, Survey, Uncovered
 from ddp_codemod.report.edit_sites import leading_edits
 
 REVIEW = "for-review"  # the rule of sites that no rule speaks of
-UNACCOUNTED = "unaccounted"  # the rule of names that nothing else speaks of
+UNCOVERED = "uncovered"  # the rule of names that nothing else speaks of
 
 
 class FingerprintedFinding(Struct, frozen=True):
@@ -22,7 +22,7 @@ class FingerprintedFinding(Struct, frozen=True):
     name: str
     line: int
     reason: Reason
-    item: Edit | Decision | Unaccounted | Advisory
+    item: Edit | Decision | Uncovered | Advisory
     mark: str
     sure: Applicability = Applicability.MANUAL
 
@@ -49,7 +49,7 @@ def fingerprint_findings(survey: Survey) -> list[FingerprintedFinding]:
     return result
 
 
-def _find_all(survey: Survey) -> Iterator[tuple[str, str, int, Reason, Edit | Decision | Unaccounted | Advisory]]:
+def _find_all(survey: Survey) -> Iterator[tuple[str, str, int, Reason, Edit | Decision | Uncovered | Advisory]]:
     for edit in leading_edits(survey.edits, survey):
         source = survey.sources.get(edit.name)
         line = source.position(edit.start if edit.anchor is None else edit.anchor)[0] if source else 0
@@ -59,8 +59,8 @@ def _find_all(survey: Survey) -> Iterator[tuple[str, str, int, Reason, Edit | De
             source = survey.sources.get(site.place.name)
             line = source.position(site.place.start)[0] if source else 0
             yield site.rule or REVIEW, site.place.name, line, site.reason, site
-    for left in survey.unaccounted:
-        yield UNACCOUNTED, left.place.name, left.line, left.reason, left
+    for left in survey.uncovered:
+        yield UNCOVERED, left.place.name, left.line, left.reason, left
     for note in survey.advisories:
         yield note.rule, note.name, note.line, note.message, note
 

@@ -11,7 +11,7 @@ from ddp_codemod.messages import render, text
 from ddp_codemod.model import Action, Edit, Place, Skipped
 from ddp_codemod.report.escaping import escape_controls
 from ddp_codemod.report.proposals import Proposal, make_proposals, position_of, shorten_block
-from ddp_codemod.report.sarif import REVIEW, UNACCOUNTED, Scope
+from ddp_codemod.report.sarif import REVIEW, UNCOVERED, Scope
 
 
 def dumps(scope: Scope, failed: Iterable[Edit] = (), unmade: Iterable[Skipped] = ()) -> bytes:
@@ -24,8 +24,8 @@ def dumps(scope: Scope, failed: Iterable[Edit] = (), unmade: Iterable[Skipped] =
             lines.append(
                 _format_command("notice", _locate_place(scope, decision.place), title, render(decision.reason, scope.lang))
             )
-    for left in survey.unaccounted:
-        lines.append(_format_command("notice", _locate_place(scope, left.place), UNACCOUNTED, render(left.reason, scope.lang)))
+    for left in survey.uncovered:
+        lines.append(_format_command("notice", _locate_place(scope, left.place), UNCOVERED, render(left.reason, scope.lang)))
     for advisory in survey.advisories:
         where = {"file": scope.path(advisory.name), "line": str(advisory.line)} if advisory.line else {}
         lines.append(_format_command("notice", where, advisory.rule, render(advisory.message, scope.lang)))

@@ -35,9 +35,7 @@ def report_done(view: View, outcome: Outcome, left: Left) -> list[str]:
         return _elsewhere(view)
     elif survey.hidden:
         line = view.say("summary-nothing-here", platform=survey.platform)
-    elif (
-        not survey.decisions and not outcome.left and not survey.unaccounted and not any(note.open for note in survey.advisories)
-    ):
+    elif not survey.decisions and not outcome.left and not survey.uncovered and not any(note.open for note in survey.advisories):
         line = view.say("summary-nothing-read" if left.skipped else "summary-no-sites", platform=survey.platform)
     else:
         none = "summary-none-made" if format_remaining(view, replace(left, skipped=0)) else "summary-nothing"

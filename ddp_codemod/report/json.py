@@ -1,4 +1,4 @@
-"""The report for programs: version 2 of the document that schema.json describes."""
+"""The report for programs: version 3 of the document that schema.json describes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 from ddp_codemod.edits.lines import preview_lines
 from ddp_codemod.messages import render
-from ddp_codemod.model import Advisory, Decision, Edit, Place, Skipped, Survey, Unaccounted
+from ddp_codemod.model import Advisory, Decision, Edit, Place, Skipped, Survey, Uncovered
 from ddp_codemod.report.ascii_json import encode_json
 from ddp_codemod.report.view import shorten_text
 
-VERSION = 2
+VERSION = 3
 SCHEMA = Path(__file__).with_name("schema.json")
 
 
@@ -36,7 +36,7 @@ def dumps(
         "sites": _sort_entries(_encode_site(survey, decision, lang) for decision in survey.decisions),
         "edits": _sort_entries(_encode_edit(survey, edit, lang, edit in applied) for edit in shown),
         "advisories": _sort_entries(_encode_advisory(advisory, lang) for advisory in survey.advisories),
-        "unaccounted": _sort_entries(_encode_unaccounted(survey, left, lang) for left in survey.unaccounted),
+        "uncovered": _sort_entries(_encode_uncovered(survey, left, lang) for left in survey.uncovered),
         "unfollowed": _sort_entries(_encode_unfollowed(survey, place) for place in survey.unfollowed),
         "skipped": _sort_entries(_encode_skipped(skipped, lang) for skipped in (*survey.skipped, *failed)),
     }
@@ -108,7 +108,7 @@ def _encode_advisory(advisory: Advisory, lang: str) -> dict[str, Any]:
     return {"path": advisory.name, "line": advisory.line, "rule": advisory.rule, "message": render(advisory.message, lang)}
 
 
-def _encode_unaccounted(survey: Survey, left: Unaccounted, lang: str) -> dict[str, Any]:
+def _encode_uncovered(survey: Survey, left: Uncovered, lang: str) -> dict[str, Any]:
     end_line, _ = _find_position(survey, left.place, left.place.end)
     return {
         "path": left.place.name,

@@ -57,11 +57,11 @@ def format_pull_request(view: View, rules: Rules, edits: Sequence[Edit], left: S
         ]
         lines += ["", "## " + say("md-sites"), "", *_format_table(view, edits)]
     review = [decision for decision in survey.decisions if decision.action is Action.REVIEW]
-    if review or left or survey.unaccounted:
+    if review or left or survey.uncovered:
         lines += ["", "## " + say("md-left"), ""]
         lines += _format_places((one.place.name, view.position(one.place)[0], view.reason(one.reason)) for one in review)
         lines += _format_places((one.name, view.edit_line(one), view.reason(one.reason)) for one in leading_edits(left, survey))
-    lines += _format_places((one.place.name, one.line, view.reason(one.reason)) for one in survey.unaccounted)
+    lines += _format_places((one.place.name, one.line, view.reason(one.reason)) for one in survey.uncovered)
     if survey.advisories:
         notes = _format_places((one.name, one.line, view.reason(one.message)) for one in survey.advisories)
         lines += ["", "## " + say("md-notes"), "", *notes]

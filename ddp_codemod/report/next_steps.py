@@ -40,10 +40,10 @@ def _find_steps(view: View, outcome: Outcome, left: Left, short: bool) -> Iterat
     yield from _find_command_steps(view, outcome, left, short)
     if short:
         yield from _find_listed_steps(view, outcome, "short-review", left.review)
-        yield from _find_listed_steps(view, outcome, "short-names", left.unaccounted)
+        yield from _find_listed_steps(view, outcome, "short-names", left.uncovered)
     else:
         yield from _find_manual_steps(view, outcome, "steps-decide", "left-review", left.review)
-        yield from _find_manual_steps(view, outcome, "steps-account", "left-unaccounted", left.unaccounted)
+        yield from _find_manual_steps(view, outcome, "steps-account", "left-uncovered", left.uncovered)
     survey = view.survey
     listed = {
         "manual": (left.manual, view.say("left-manual", n=left.manual)),

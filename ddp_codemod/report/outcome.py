@@ -29,7 +29,7 @@ class Left(Struct, frozen=True):
     device: int  # unsafe fixes that change the device
     unsafe: int  # ... and others
     review: tuple[Place, ...]
-    unaccounted: tuple[Place, ...]
+    uncovered: tuple[Place, ...]
     manual: int
     notes: int  # to act on
     skipped: int
@@ -44,7 +44,7 @@ def count_remaining(view: View, outcome: Outcome) -> Left:
         device,
         len(unsafe) - device,
         tuple(one.place for one in view.for_a_person()),
-        tuple(one.place for one in survey.unaccounted),
+        tuple(one.place for one in survey.uncovered),
         len(lead_fixes(outcome.left, survey, Applicability.MANUAL)),
         sum(note.open for note in survey.advisories),
         sum(skipped.candidate for skipped in (*survey.skipped, *outcome.failed)),
@@ -56,7 +56,7 @@ def format_remaining(view: View, left: Left) -> str:
     counts = {
         "left-count-unsafe": left.device + left.unsafe if left.unsafe else 0,
         "left-count-review": len(left.review),
-        "left-count-unaccounted": len(left.unaccounted),
+        "left-count-uncovered": len(left.uncovered),
         "left-count-manual": left.manual,
         "left-count-notes": left.notes,
         "left-count-skipped": left.skipped,

@@ -13,7 +13,7 @@ from ddp_codemod.messages import render, text
 from ddp_codemod.model import Action, Edit, Place, Skipped, Source
 from ddp_codemod.report.ascii_json import encode_json
 from ddp_codemod.report.proposals import Proposal, make_proposals, position_of
-from ddp_codemod.report.sarif import REVIEW, UNACCOUNTED, Scope
+from ddp_codemod.report.sarif import REVIEW, UNCOVERED, Scope
 
 
 def dumps(scope: Scope, failed: Iterable[Edit] = (), unmade: Iterable[Skipped] = ()) -> bytes:
@@ -28,8 +28,8 @@ def dumps(scope: Scope, failed: Iterable[Edit] = (), unmade: Iterable[Skipped] =
         if decision.action is Action.REVIEW:
             message = render(decision.reason, scope.lang)
             found.append(_encode_entry(scope, message, _encode_place(scope, decision.place), "INFO", decision.rule or REVIEW))
-    for left in survey.unaccounted:
-        found.append(_encode_entry(scope, render(left.reason, scope.lang), _encode_place(scope, left.place), "INFO", UNACCOUNTED))
+    for left in survey.uncovered:
+        found.append(_encode_entry(scope, render(left.reason, scope.lang), _encode_place(scope, left.place), "INFO", UNCOVERED))
     for advisory in survey.advisories:
         if advisory.line:  # reviewdog has no place for a note about the whole project
             place = {"path": scope.path(advisory.name), "range": {"start": {"line": advisory.line}}}

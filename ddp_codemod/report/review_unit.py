@@ -59,7 +59,7 @@ def format_closing(view: View, outcome: Outcome, undecided: int, total: int) -> 
     if undecided:
         block.append(view.say("review-undecided", n=undecided))
     block += text.format_reviews(view, [site for site in view.survey.decisions if site.action is Action.REVIEW])
-    block += text.format_unaccounted(view, view.survey.unaccounted)
+    block += text.format_uncovered(view, view.survey.uncovered)
     block += text.format_manual(view, [edit for edit in view.survey.edits if edit.applicability is Applicability.MANUAL])
     block += text.format_advisories(view, view.survey.advisories)
     block += text.format_skipped(view, (*view.survey.skipped, *outcome.failed))

@@ -18,14 +18,14 @@ from ddp_codemod import __version__
 from ddp_codemod.catalog.load import Rules
 from ddp_codemod.edits.lines import LONGEST
 from ddp_codemod.messages import in_language, render, text
-from ddp_codemod.model import Action, Advisory, Applicability, Decision, Edit, Origin, Place, Skipped, Source, Survey, Unaccounted
+from ddp_codemod.model import Action, Advisory, Applicability, Decision, Edit, Origin, Place, Skipped, Source, Survey, Uncovered
 from ddp_codemod.report.ascii_json import encode_json
 from ddp_codemod.report.edit_sites import TOLD
 from ddp_codemod.report.proposals import Proposal, make_proposals, position_of, shrink_replacement
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 REVIEW = "for-review"  # the rule of sites that no rule speaks of
-UNACCOUNTED = "unaccounted"  # the rule of names that nothing else speaks of
+UNCOVERED = "uncovered"  # the rule of names that nothing else speaks of
 BASE = "%SRCROOT%"
 Starts = dict[int, dict[tuple[str, int], Origin]]  # of sites whose value starts in very many places: the starts by their places
 
@@ -58,7 +58,7 @@ def dumps(scope: Scope, failed: Iterable[Edit] = (), unmade: Iterable[Skipped] =
     starts: Starts = {}
     results = [_encode_proposal(scope, proposal, starts) for proposal in make_proposals(survey, failed)]
     results += [_encode_review(scope, decision) for decision in survey.decisions if decision.action is Action.REVIEW]
-    results += [_encode_unaccounted(scope, left) for left in survey.unaccounted]
+    results += [_encode_uncovered(scope, left) for left in survey.uncovered]
     results += [_encode_note(scope, advisory) for advisory in survey.advisories if advisory.line]
     results.sort(key=_sort_key)
     ids = list(dict.fromkeys(result["ruleId"] for result in results))
@@ -169,9 +169,9 @@ def _encode_review(scope: Scope, site: Decision) -> dict[str, Any]:
     }
 
 
-def _encode_unaccounted(scope: Scope, left: Unaccounted) -> dict[str, Any]:
+def _encode_uncovered(scope: Scope, left: Uncovered) -> dict[str, Any]:
     message = {"text": render(left.reason, scope.lang)}
-    return {"ruleId": UNACCOUNTED, "level": "note", "message": message, "locations": [_encode_location(scope, left.place)]}
+    return {"ruleId": UNCOVERED, "level": "note", "message": message, "locations": [_encode_location(scope, left.place)]}
 
 
 def _encode_note(scope: Scope, advisory: Advisory) -> dict[str, Any]:

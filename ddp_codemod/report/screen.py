@@ -47,7 +47,7 @@ from ddp_codemod.report.view import View
 SCREEN = 40  # lines that a user sees at once
 _GIVING = (
     *("more", "top", "aside", "left-kept", "left-advisories", "left-skipped", "left-unsafe", "cost", CHANGED),
-    *("left-manual", "left-unaccounted", "devices", "left-review"),
+    *("left-manual", "left-uncovered", "devices", "left-review"),
 )  # what gives way first
 _NOTES = "left-advisories"  # may be about the changes: once these are written, no command lists them again
 _ROWS = (MOST, 3, 0, 0)  # of the table of devices, level by level
@@ -150,7 +150,7 @@ def _make_parts(view: View, outcome: Outcome, left: Left, listed: bool) -> list[
         _Part("cost", lambda level: cut_lines(view, cost, 0, 1) if level else Listed(view.folded(cost, 0, 2) if cost else []), 2),
         *([notes] if stops else []),
         _make_section_part(view, sections.reviews_section(view, view.for_a_person()), COUNT),
-        _make_section_part(view, sections.unaccounted_section(view, survey.unaccounted), COUNT),
+        _make_section_part(view, sections.uncovered_section(view, survey.uncovered), COUNT),
         _Part("devices", lambda level: _format_devices(view, outcome, level), len(_ROWS)),
         _make_section_part(view, sections.unsafe_section(view, left_edits)),
         _make_section_part(view, sections.manual_section(view, outcome.left)),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from ddp_codemod.edits.units import is_companion
-from ddp_codemod.model import Action, Advisory, Applicability, Decision, Edit, Reason, Skipped, Unaccounted
+from ddp_codemod.model import Action, Advisory, Applicability, Decision, Edit, Reason, Skipped, Uncovered
 from ddp_codemod.report.change_summary import kind_of
 from ddp_codemod.report.edit_sites import leading_edits, sites_of_edit
 from ddp_codemod.report.finding_groups import Finding
@@ -47,7 +47,7 @@ def list_sections(view: View, outcome: Outcome) -> list[Section]:
     survey = view.survey
     return [
         reviews_section(view, view.for_a_person()),
-        unaccounted_section(view, survey.unaccounted),
+        uncovered_section(view, survey.uncovered),
         unsafe_section(view, outcome.left),
         manual_section(view, outcome.left),
         skipped_section(view, (*survey.skipped, *outcome.failed)),
@@ -74,10 +74,10 @@ def reviews_section(view: View, decisions: Sequence[Decision]) -> Section:
     return Section("left-review", len(decisions), tuple(_find_decided(view, decisions)), styles=("yellow",))
 
 
-def unaccounted_section(view: View, found: Sequence[Unaccounted]) -> Section:
+def uncovered_section(view: View, found: Sequence[Uncovered]) -> Section:
     """Names that nothing else speaks of."""
     named = tuple(Finding("", one.reason, one.place.name, view.position(one.place)[0]) for one in found)
-    return Section("left-unaccounted", len(found), named, styles=("yellow",))
+    return Section("left-uncovered", len(found), named, styles=("yellow",))
 
 
 def unsafe_section(view: View, left: Sequence[Edit]) -> Section:

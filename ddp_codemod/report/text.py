@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ddp_codemod.model import Action, Advisory, Decision, Edit, Skipped, Unaccounted
+from ddp_codemod.model import Action, Advisory, Decision, Edit, Skipped, Uncovered
 from ddp_codemod.report import sections
 from ddp_codemod.report.finding_groups import SHOWN, Listed, list_findings
 from ddp_codemod.report.sections import Section
@@ -66,9 +66,9 @@ def format_reviews(view: View, decisions: Sequence[Decision]) -> list[str]:
     return format_section(view, sections.reviews_section(view, decisions))
 
 
-def format_unaccounted(view: View, found: Sequence[Unaccounted]) -> list[str]:
+def format_uncovered(view: View, found: Sequence[Uncovered]) -> list[str]:
     """Names that nothing else speaks of."""
-    return format_section(view, sections.unaccounted_section(view, found))
+    return format_section(view, sections.uncovered_section(view, found))
 
 
 def format_manual(view: View, left: Sequence[Edit]) -> list[str]:

@@ -176,7 +176,7 @@ class Run:
             sources={name: source for name in sorted(names) if (source := self.project.source(name) or pins.sources.get(name))},
             files_seen=sum(map(self.limits.admits, self.project.names)),
             ignored=self.ignored,
-            unaccounted=left,
+            uncovered=left,
             excluded=sum(self.limits.covers(name) and self.limits.is_excluded_by_config(name) for name in self.project.names),
             unreached=adapter.unreached(),
             unfollowed=unfollowed,

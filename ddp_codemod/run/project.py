@@ -53,7 +53,7 @@ def _explain_exclusion(options: Options, listing: Listing, folder: str) -> Skipp
     except ConfigError:
         scope = Scope()  # a run there says what is wrong with it
     found = survey_project(replace(options, paths=(at,), root=at, scope=scope, others={}, keep=None, progress=None), inside)
-    review = sum(one.action is Action.REVIEW for one in found.decisions) + len(found.unaccounted)
+    review = sum(one.action is Action.REVIEW for one in found.decisions) + len(found.uncovered)
     if not (found.edits or review or any(one.candidate for one in found.skipped)):
         return None
     reason = Reason.of("skipped-apart", Meaning.APART, folder=folder, edits=len(found.edits), review=review)
@@ -64,7 +64,7 @@ def _explain_link(options: Options, listing: Listing, link: str, folder: str) ->
     """What to say of a folder of the project that a link under the paths leads to; None where a run there would find nothing to do."""
     at = listing.root / folder
     found = _survey_files(replace(options, paths=(at,), others={}, keep=None, progress=None), listing.narrow(folder))
-    review = sum(one.action is Action.REVIEW for one in found.decisions) + len(found.unaccounted)
+    review = sum(one.action is Action.REVIEW for one in found.decisions) + len(found.uncovered)
     if not (found.edits or review):
         return None
     return Skipped(link, Reason.of("skipped-linked", Meaning.APART, folder=folder, edits=len(found.edits), review=review))

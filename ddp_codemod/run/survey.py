@@ -48,6 +48,6 @@ def limit_to_line(whole: Survey, name: str, line: int) -> Survey:
     chosen = tuple(decision for decision in whole.decisions if concerns(decision))
     edits = tuple(edit for edit in whole.edits if touches(edit.name, edit.start, edit.end))
     notes = tuple(note for note in whole.advisories if (note.name, note.line) == (name, line))
-    left = tuple(one for one in whole.unaccounted if (one.place.name, one.line) == (name, line))
+    left = tuple(one for one in whole.uncovered if (one.place.name, one.line) == (name, line))
     files = tuple(one for one in whole.unreached if one == name)
-    return replace(whole, decisions=chosen, edits=edits, advisories=notes, unaccounted=left, unreached=files)
+    return replace(whole, decisions=chosen, edits=edits, advisories=notes, uncovered=left, unreached=files)

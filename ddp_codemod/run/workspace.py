@@ -100,8 +100,8 @@ def join_surveys(surveys: Sequence[Survey]) -> Survey:
         ),  # what is about all is reported once
         skipped=tuple(sorted((one for found in surveys for one in found.skipped), key=lambda one: one.name)),
         sources={name: source for found in surveys for name, source in found.sources.items()},
-        unaccounted=tuple(
-            sorted((one for found in surveys for one in found.unaccounted), key=lambda one: (one.place.name, one.line))
+        uncovered=tuple(
+            sorted((one for found in surveys for one in found.uncovered), key=lambda one: (one.place.name, one.line))
         ),
         files_seen=sum(found.files_seen for found in surveys),
         ignored=sum(found.ignored for found in surveys),

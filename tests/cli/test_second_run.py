@@ -66,7 +66,7 @@ def test_line_ends_that_take_no_comment_are_left_and_named(project, run) -> None
     assert done.code == 1
     assert "No comment can quiet 2 findings." in done.out
     assert "  train.py:6: unsupported-backend: " in done.out
-    assert "  train.py:8: unaccounted: " in done.out
+    assert "  train.py:8: uncovered: " in done.out
     end = '"""; dist.init_process_group("nccl")'
     assert (root / "train.py").read_text() == TEXT.replace(
         end, f"{end}  # ddp-codemod: ignore[unsupported-backend] TODO: say why"

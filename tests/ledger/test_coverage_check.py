@@ -21,7 +21,7 @@ def project(folder: Path, **files: str) -> Path:
 
 
 def left(folder: Path, platform: str = "rocm") -> list[tuple[str, int, str]]:
-    return [(one.path, one.line, one.text) for one in plan(folder, platform=platform).unaccounted]
+    return [(one.path, one.line, one.text) for one in plan(folder, platform=platform).uncovered]
 
 
 def test_a_value_that_goes_to_code_which_is_not_read_is_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -200,7 +200,7 @@ def test_every_format_holds_it(tmp_path: Path, capsysbinary: pytest.CaptureFixtu
     project(tmp_path, run_py='from fancy import Engine\n\nEngine(comm="nccl")\n')
     main(["check", str(tmp_path), "--platform", "rocm", "--format", form])
     said = capsysbinary.readouterr().out.decode()
-    assert "unaccounted" in said
+    assert "uncovered" in said
     assert "is passed to Engine as comm" in said.replace('\\"', '"')
 
 

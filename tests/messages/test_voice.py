@@ -282,7 +282,7 @@ def test_every_kind_of_text_is_found() -> None:
     assert [len(texts) > 20 for texts in found.values()] == [True] * len(TEXTS)
     assert {"README.md:1", "docs/commands/apply.md:1", "docs/how-it-works.md:1"} <= found["pages"].keys()
     assert {"ddp_codemod.api:Plan", "ddp_codemod.api:digest", "ddp_codemod.api:plan"} <= found["docstrings"].keys()
-    assert found["schemas"]["ddp_codemod/report/schema.json"] == "ddp-codemod --format json, version 2"
+    assert found["schemas"]["ddp_codemod/report/schema.json"] == "ddp-codemod --format json, version 3"
 
 
 def test_the_prose_of_a_page_is_told_from_code_and_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

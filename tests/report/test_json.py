@@ -44,7 +44,7 @@ def document(
 @pytest.mark.parametrize("platform", sorted(load().platforms))
 def test_scan_meets_the_schema(document: Document, case: str, platform: str) -> None:
     found = document("scan", str(FIXTURES / case / "project"), "--platform", platform)
-    assert found["version"] == 2
+    assert found["version"] == 3
     assert found["platform"] == platform
     assert found["sites"]
     for table in ("sites", "edits", "advisories", "skipped"):
@@ -62,17 +62,17 @@ def test_commands_meet_the_schema(document: Document, case: str, words: tuple[st
 
 def test_the_schema_can_refuse() -> None:
     whole = {
-        "version": 2,
+        "version": 3,
         "platform": "p",
         "sites": [],
         "edits": [],
         "advisories": [],
-        "unaccounted": [],
+        "uncovered": [],
         "unfollowed": [],
         "skipped": [],
     }
     jsonschema.validate(whole, SCHEMA)
-    for change in ({"version": 3}, {"more": 1}, {"sites": [{}]}, {"skipped": [{"path": "a"}]}):
+    for change in ({"version": 2}, {"more": 1}, {"sites": [{}]}, {"skipped": [{"path": "a"}]}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate({**whole, **change}, SCHEMA)
 

@@ -69,7 +69,7 @@ def answer(root: Path, platform: str) -> tuple[object, ...]:
     groups = [{edit.group, *edit.also} for edit in found.edits]  # which edits belong together counts, not the groups' numbers
     together = [[at for at, other in enumerate(groups) if other & own] for own in groups]
     edits = [(replace(edit, group=0, also=()), others) for edit, others in zip(found.edits, together, strict=True)]
-    return found.decisions, edits, found.advisories, found.unaccounted, found.skipped, found.unfollowed
+    return found.decisions, edits, found.advisories, found.uncovered, found.skipped, found.unfollowed
 
 
 @pytest.mark.parametrize("platform", ["rocm", "windows", "ascend", "single-gpu"])

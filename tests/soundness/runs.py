@@ -128,4 +128,4 @@ def listed(found: Survey, rendered: Rendered) -> list[str]:
     said += [f"failed {why.reason.key}" for why in rendered.failed]
     said += [f"advisory {note.name}:{note.line} {note.rule}" for note in found.advisories]
     said += [f"skipped {skipped.name}: {skipped.reason.key}" for skipped in found.skipped if skipped.candidate]
-    return said + [f"unaccounted {item}" for item in getattr(found, "unaccounted", ())]
+    return said + [f"uncovered {item}" for item in getattr(found, "uncovered", ())]

@@ -3,7 +3,7 @@
 A case is one text file, ``cases/GROUP/NAME.txt``: TOML (may be empty), then the files of a project, each under a line
 ``-- path --``. A line that has to change stands there twice, as ``-|old`` and ``+|new``; a case without such lines stays
 untouched. The TOML says ``platform`` (default "rocm"), ``unsafe``, ``rules``, ``env_in``, ``review`` (the lines "path:3" that are listed
-for a person to look at, by default none; "any" where that is a matter of taste), ``unaccounted`` (in the same way, what the ledger lists), and ``xfail``, the reason of a known fault.
+for a person to look at, by default none; "any" where that is a matter of taste), ``uncovered`` (in the same way, what the ledger lists), and ``xfail``, the reason of a known fault.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ else:
 
 FOLDER = Path(__file__).parent / "cases"
 HEAD = re.compile(r"-- (\S+) --\n")
-KNOWN_KEYS = {"platform", "unsafe", "rules", "env_in", "review", "unaccounted", "xfail"}
+KNOWN_KEYS = {"platform", "unsafe", "rules", "env_in", "review", "uncovered", "xfail"}
 
 
 @dataclass(frozen=True)
@@ -121,9 +121,9 @@ def test_case(case: Case, tmp_path: Path) -> None:
     if wanted != "any":
         assert sorted(asked(found)) == sorted(wanted)
 
-    left = [f"{one.place.name}:{one.line}" for one in found.unaccounted]
-    if case.settings.get("unaccounted") != "any":
-        assert left == case.settings.get("unaccounted", [])
+    left = [f"{one.place.name}:{one.line}" for one in found.uncovered]
+    if case.settings.get("uncovered") != "any":
+        assert left == case.settings.get("uncovered", [])
 
     assert not port(case, tmp_path)[1].changes, "a second run changes something"
 

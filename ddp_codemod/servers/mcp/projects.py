@@ -216,7 +216,7 @@ def _suggest_next_step(call: Call, found: Survey, asked: Project) -> str:
         return call.say("mcp-todo-diff")
     if found.edits:
         return call.say("mcp-todo-unsafe")
-    review = any(one.action is Action.REVIEW for one in found.decisions) or found.unaccounted
+    review = any(one.action is Action.REVIEW for one in found.decisions) or found.uncovered
     if review or any(one.candidate for one in found.skipped):
         return call.say("mcp-todo-review")
     if found.unreached or found.without_entry_point:
