@@ -311,6 +311,32 @@ def test_a_log_is_read_as_a_text_and_as_a_file(server: Started, project: Path) -
     assert server.ask("diagnose", {"hang": True}, project).structured_content["report"]["diagnoses"]
 
 
+@pytest.mark.parametrize(
+    ("named", "stated", "said"),
+    [
+        ({"platform": "ascend"}, "", "Checked for ascend, which the call names:"),
+        ({}, '[tool.ddp-codemod]\nplatform = "ascend"\n', "Checked for ascend, which the project states:"),
+    ],
+)
+def test_doctor_goes_by_the_platform_that_is_named(
+    server: Started, project: Path, named: dict[str, str], stated: str, said: str
+) -> None:
+    (project / "pyproject.toml").write_text(stated)
+    answer = server.ask("doctor", named, project)
+    assert said in own_words(answer)
+    assert "Cannot tell which platform" not in own_words(answer)
+    assert "torch is missing; install it and run doctor again" not in own_words(answer)
+    assert answer.structured_content["report"]["asked"] == "ascend"
+
+
+def test_doctor_says_where_nobody_names_a_platform_or_the_settings_are_wrong(server: Started, project: Path) -> None:
+    for text in ("", '[tool.ddp-codemod]\nplatform = "no-such"\n'):
+        (project / "pyproject.toml").write_text(text)
+        answer = server.ask("doctor", {}, project)
+        assert "asked" not in answer.structured_content["report"]
+        assert "which the project states" not in own_words(answer)
+
+
 def test_prompts_lead_to_the_tools(server: Started, project: Path) -> None:
     async def both(client: Client) -> Any:
         names = [prompt.name for prompt in (await client.list_prompts()).prompts]

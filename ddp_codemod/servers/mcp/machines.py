@@ -15,6 +15,7 @@ from ddp_codemod.catalog.signature import Cure
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.diagnose import cure_command, find_code_cure, known_errors, usable_reading
 from ddp_codemod.cli.doctor import examine_python, make_command
+from ddp_codemod.cli.errors import Failure
 from ddp_codemod.cli.run import configure_project, load_rules
 from ddp_codemod.cli.settings import Settings
 from ddp_codemod.cli.verify import BOTH, Request, TrialRunner, find_trial_python
@@ -45,7 +46,7 @@ from ddp_codemod.servers.quoting import (
     quote_survey,
     quote_text,
 )
-from ddp_codemod.servers.roots import ProjectPaths
+from ddp_codemod.servers.roots import OutsideRoots, ProjectPaths
 
 
 class Listener(Console):
@@ -92,13 +93,17 @@ def diagnose(call: Call, asked: Diagnose) -> Answer:
 def doctor(call: Call, asked: Doctor, python: str | None = None) -> Answer:
     """Which platform this machine is, and what is wrong with it."""
     settings = Settings("doctor", folders=call.rule_folders, lang=call.lang)
-    found = examine_python(settings, make_listener(call), python, asked.platform)
+    stated = _find_stated_platform(call) if asked.platform is None else None
+    found = examine_python(settings, make_listener(call), python, asked.platform or stated)
     line = make_command(found, load_rules(settings.folders))
     report = clean_report(json.loads(checkups.encode_checkup(found, call.lang, line)))
     states = [check.state for check in found.checks]
+    key = "mcp-doctor" if found.platform else "mcp-doctor-unsure"
+    if found.asked is not None:
+        key = "mcp-doctor-named" if stated is None else "mcp-doctor-stated"
     text = call.say(
-        "mcp-doctor" if found.platform else "mcp-doctor-unsure",
-        platform=quote_foreign(found.platform or ""),
+        key,
+        platform=quote_foreign(found.asked or found.platform or ""),
         problems=states.count("problem"),
         warnings=states.count("warning"),
     )
@@ -111,7 +116,17 @@ def doctor(call: Call, asked: Doctor, python: str | None = None) -> Answer:
     todo = call.say("mcp-todo-platform", platform=quote_foreign(platform)) if platform else call.say("mcp-todo-unsure")
     if found.asked is not None and (lacking := checkups.count_lacking(found)):
         todo = call.say("doctor-asked-lacking", platform=quote_foreign(found.asked), n=lacking)
-    return Answer({"report": report}, (todo, text), (*lines, render(quote_reason(found.because), call.lang)))
+    known = found.asked is not None and found.platform is None  # then it is no news that the machine does not show it
+    because = () if known else (render(quote_reason(found.because), call.lang),)
+    return Answer({"report": report}, (todo, text), (*lines, *because))
+
+
+def _find_stated_platform(call: Call) -> str | None:
+    """The platform that the one project states which the client has open."""
+    try:
+        return _configure_project(call, call.roots.project(()))[0].platform
+    except (OutsideRoots, ValueError, Failure):
+        return None  # no project, several, or one with settings that other tools refuse
 
 
 def verify(call: Call, asked: Verify, python: str | None = None) -> Answer:
