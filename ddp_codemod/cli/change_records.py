@@ -62,7 +62,7 @@ def make_change_records(found: Survey, changes: Sequence[FileChange], portable: 
 def find_change_records(root: Path, path: Path, line: int) -> list[Why]:
     """What applies that are on record did to a line: for the last platform, each change once."""
     from ddp_codemod.edits.lines import LONGEST
-    from ddp_codemod.write.journal import read_reasons
+    from ddp_codemod.write.journal import find_ported_changes
     from ddp_codemod.write.journal_folders import has_journal
 
     if not has_journal(root):
@@ -71,7 +71,7 @@ def find_change_records(root: Path, path: Path, line: int) -> list[Why]:
     text = _read_line(path, line)
     known = [
         (abs(number - line), at, why)
-        for at, why in enumerate(read_reasons(root))
+        for at, why in enumerate(find_ported_changes(root, newest_first=True))
         if why.name == name
         for number, marked in why.lines
         if marked.strip() == text or (len(text) > LONGEST and marked.strip() in text)

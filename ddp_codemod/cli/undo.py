@@ -57,10 +57,10 @@ def command(settings: Settings, keep: tuple[str, ...]) -> int:
 
 def _journal_name(file: str, root: Path) -> str:
     """A file as the journal names it. Raises Failure for one that the last apply did not write."""
-    from ddp_codemod.write.journal import read_entries
+    from ddp_codemod.write.journal import find_standing_entries
 
     name = Path(os.path.relpath(Path(file).absolute(), root.absolute())).as_posix()
-    past = read_entries(root)
+    past = find_standing_entries(root)
     known = [kept.name for kept in past[-1].files] if past else [name]  # without an apply that is what is to be said
     if name not in known:
         raise _unknown_file(file, known)

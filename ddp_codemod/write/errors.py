@@ -96,6 +96,12 @@ class NothingToUndo(WriteError):
     key = "undo-nothing"
 
 
+class AlreadyUndone(NothingToUndo):
+    """Applies are on record, but all files hold what they held before: git has seen to that, or another branch is checked out."""
+
+    key = "undo-already"
+
+
 class UndoElsewhere(NothingToUndo):
     """The same, but one is for each of the folders below it that are named."""
 

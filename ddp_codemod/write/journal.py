@@ -99,26 +99,31 @@ def _read_record(path: Path) -> tuple[Kept, ...] | None:
     return None
 
 
+def find_standing_entries(root: Path) -> list[Entry]:
+    """The applies on record, oldest first, without the last ones whose files all hold again what they held before.
+
+    Git has put these back, or another branch is checked out.
+    """
+    found = read_entries(root)
+    while found and not found[-1].pending and all(_digest_file(root / kept.name) == kept.before for kept in found[-1].files):
+        found.pop()
+    return found
+
+
 def find_last_written(root: Path) -> dict[str, str]:
     """For each file (``Kept.target``) the hash of what the last apply that touched it wrote."""
     return {kept.target: kept.after for entry in read_entries(root) for kept in entry.files}
 
 
-def read_reasons(root: Path) -> Iterator[Why]:
-    """Why lines were changed, by the applies that are on record, the newest first."""
-    for entry in reversed(read_entries(root)):
-        # by json, whose escapes hold names that are no UTF-8 too
-        with contextlib.suppress(OSError, ValueError, RecursionError, MsgspecError):
-            yield from convert(json.loads((entry.folder / _WHY).read_bytes()), type=list[Why])
-
-
-def find_ported_changes(root: Path) -> Iterator[Why]:
-    """The changes on record, where the file does not hold again what it held before; the oldest first.
+def find_ported_changes(root: Path, newest_first: bool = False) -> Iterator[Why]:
+    """The changes on record, where the file does not hold again what it held before; the oldest apply first.
 
     Files and reasons that cannot be read are omitted.
     """
-    for entry in read_entries(root):
+    entries = read_entries(root)
+    for entry in reversed(entries) if newest_first else entries:
         changed = {kept.name for kept in entry.files if _digest_file(root / kept.name) not in (None, kept.before)}
+        # by json, whose escapes hold names that are no UTF-8 too
         with contextlib.suppress(OSError, ValueError, RecursionError, MsgspecError):
             result = convert(json.loads((entry.folder / _WHY).read_bytes()), type=list[Why])
             yield from (why for why in result if why.name in changed)

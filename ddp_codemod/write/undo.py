@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod.write import atomic, journal
-from ddp_codemod.write.errors import ChangedSince, NothingToUndo, OutsideRoot, UndoElsewhere, WriteFailed
+from ddp_codemod.write.errors import AlreadyUndone, ChangedSince, NothingToUndo, OutsideRoot, UndoElsewhere, WriteFailed
 from ddp_codemod.write.journal_folders import find_journals_below
 from ddp_codemod.write.lock import exclusive_lock
 from ddp_codemod.write.merge import remove_changes
@@ -43,7 +43,9 @@ def undo(root: Path, keep: Collection[str] = ()) -> Undone:
     and the others go back all the same. Raises NothingToUndo, which names folders below
     that have one, ChangedSince where no file can be taken back, WriteFailed, Locked.
     """
-    if not journal.read_entries(root):
+    if not journal.find_standing_entries(root):
+        if journal.read_entries(root):
+            raise AlreadyUndone()
         below = [path.relative_to(root).as_posix() for path in find_journals_below(root) if journal.read_entries(path)]
         raise UndoElsewhere(below) if below else NothingToUndo()
     with exclusive_lock(root):
@@ -51,7 +53,7 @@ def undo(root: Path, keep: Collection[str] = ()) -> Undone:
 
 
 def _undo_entry(root: Path, keep: Collection[str]) -> Undone:
-    past = journal.read_entries(root)
+    past = journal.find_standing_entries(root)
     if not past:
         raise NothingToUndo()
     entry = past[-1]

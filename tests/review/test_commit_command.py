@@ -34,6 +34,30 @@ def test_a_commit_and_the_way_back(project: Callable[..., Path], capfd: pytest.C
     assert (root / "a.py").read_text() == HEAD + CALL
 
 
+def test_on_another_branch_nothing_is_told_of_an_apply_to_one(
+    project: Callable[..., Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    text, words = HEAD + CALL, ["--platform", "cuda", "--rule", "nccl-p2p-off"]
+    root = project(a=text)
+    assert main(["apply", ".", *words, "--branch", "port"]) == 0
+    written = (root / "a.py").read_text().splitlines()
+    same = next(number for number, line in enumerate(written, 1) if line in text.splitlines()[1:])  # a variable is set above it
+    capfd.readouterr()
+    assert main(["explain", f"a.py:{same}", *words]) == 0
+    assert "apply changed" in capfd.readouterr().out
+    git("checkout", "-q", "main")
+    assert main(["explain", "a.py:2", *words]) == 0
+    assert "apply changed" not in capfd.readouterr().out
+    assert main(["undo"]) == 2
+    out, err = capfd.readouterr()
+    assert "restored" not in out
+    assert "every file already holds its text from before the last apply" in err
+    assert (root / "a.py").read_text() == text
+    git("checkout", "-q", "port")
+    assert main(["undo"]) == 0
+    assert "restored a.py" in capfd.readouterr().out
+
+
 def test_the_trailer_s_command_makes_the_same_changes(project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     root = project(sub__a=HEAD + CALL, b=HEAD + CALL)
     monkeypatch.chdir(root / "sub")

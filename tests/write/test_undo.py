@@ -9,7 +9,7 @@ import pytest
 from ddp_codemod.model import FileChange
 from ddp_codemod.write import atomic, journal
 from ddp_codemod.write.apply import apply_changes
-from ddp_codemod.write.errors import ChangedSince, NothingToUndo, WriteFailed
+from ddp_codemod.write.errors import AlreadyUndone, ChangedSince, NothingToUndo, WriteFailed
 from ddp_codemod.write.undo import undo
 
 if TYPE_CHECKING:
@@ -51,6 +51,18 @@ def test_goes_back_one_apply_at_a_time(applied: Path) -> None:
     assert (applied / "a.py").read_bytes() == OLD
     with pytest.raises(NothingToUndo):
         undo(applied)
+
+
+def test_an_apply_that_git_took_back_does_not_hide_the_one_before(applied: Path) -> None:
+    (applied / "c.py").write_bytes(OLD)
+    apply(applied, c=(OLD, NEW))
+    (applied / "c.py").write_bytes(OLD)  # as a checkout does
+    assert undo(applied).names == ("a.py", "b.py")
+    assert len(journal.read_entries(applied)) == 1
+    with pytest.raises(AlreadyUndone):
+        undo(applied)
+    (applied / "c.py").write_bytes(NEW)
+    assert undo(applied).names == ("c.py",)
 
 
 def test_a_file_edited_since_does_not_block_the_others(applied: Path) -> None:
