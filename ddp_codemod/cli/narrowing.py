@@ -95,21 +95,31 @@ def _limit_to_branch(job: Job, found: Survey, base: str) -> Survey:
     """Only what is on lines that the branch changed: the place itself, or a call or origin that belongs to it."""
     from ddp_codemod.report.edit_sites import sites_of_edit
     from ddp_codemod.report.fingerprints import fingerprint_findings
+    from ddp_codemod.report.view import name_first
     from ddp_codemod.write.branch import find_branch_changes
     from ddp_codemod.write.errors import WriteError
 
     names = {one.name for one in fingerprint_findings(found) if one.line} | {site.call.name for site in found.decisions}
+    names |= {place.name for site in found.decisions for place in (site.place, *(origin.place for origin in site.origins))}
     try:
         files = {name: source.file.data for name in names if (source := found.sources.get(name)) is not None}
-        lines = find_branch_changes(job.root, base, files)
+        changes = find_branch_changes(job.root, base, files)
     except WriteError as why:
         raise refusal_failure(why, job.root) from None
+    lines = changes.lines
+    if changes.unread:
+        listed = name_first(job.view(found), changes.unread)
+        job.console.say(job.console.text("diff-base-unread", base=base, n=len(changes.unread), names=listed))
 
     def new(name: str, start: int, end: int) -> bool:
         source, changed = found.sources.get(name), lines.get(name, ())
         if source is None:
             return False
         return any(line in changed for line in range(source.position(start)[0], source.position(end)[0] + 1))
+
+    def is_near(one: Decision) -> bool:
+        places = (one.place, one.call, *(origin.place for origin in one.origins))
+        return any(new(place.name, place.start, place.end) for place in places)
 
     def wanted(one: FingerprintedFinding) -> bool:
         if one.line in lines.get(one.name, ()):
@@ -118,7 +128,10 @@ def _limit_to_branch(job: Job, found: Survey, base: str) -> Survey:
             return any(new(site.call.name, site.call.start, site.call.end) for site in sites_of_edit(one.item, found))
         return isinstance(one.item, Decision) and new(one.item.call.name, one.item.call.start, one.item.call.end)
 
-    return _select_findings(found, wanted)
+    kept = [one for one in found.decisions if one.action is Action.KEEP and not is_near(one)]
+    found = _select_findings(found, wanted)
+    gone = {id(one) for one in kept}
+    return replace(found, decisions=tuple(one for one in found.decisions if id(one) not in gone))
 
 
 def _subtract_baseline(found: Survey, path: Path, job: Job) -> Survey:

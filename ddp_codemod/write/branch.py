@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+
+from msgspec import Struct
 
 from ddp_codemod.patch.myers import find_changed_lines
 from ddp_codemod.write.errors import WriteError
 from ddp_codemod.write.git import Git, GitMissing
 from ddp_codemod.write.repository import top_of
+
+_AT_ONCE = 200  # paths of one command line
 
 
 class NoBase(WriteError):
@@ -18,10 +23,18 @@ class NoBase(WriteError):
     key = "diff-base-unknown"
 
 
-def find_branch_changes(root: Path, base: str, files: Mapping[str, bytes]) -> dict[str, Collection[int]]:
-    """For each file (its name from the root, its bytes now) the lines, from 1, that differ from where the branch left ``base``.
+class BranchChanges(Struct, frozen=True):
+    """The lines of each file, from 1, that a branch changed, and the files of which the old text cannot be read."""
 
-    A file that was not there then is new throughout. Raises NoBase, RepositoryUnreadable.
+    lines: dict[str, Collection[int]]
+    unread: tuple[str, ...] = ()
+
+
+def find_branch_changes(root: Path, base: str, files: Mapping[str, bytes]) -> BranchChanges:
+    """What differs in each file (its name from the root, its bytes now) from where the branch left ``base``.
+
+    A file that was not there then is new throughout; so is one whose old text git lacks, as in a partial clone, if it is another now.
+    Raises NoBase, RepositoryUnreadable.
     """
     home = Path(os.path.realpath(root))
     top = top_of(home)
@@ -40,7 +53,10 @@ def find_branch_changes(root: Path, base: str, files: Mapping[str, bytes]) -> di
     prefix = home.relative_to(os.path.realpath(top)).as_posix()
     paths = {name: name if prefix == "." else f"{prefix}/{name}" for name in files}
     old = _read_contents(git, start, list(paths.values()))
-    return {name: _find_new_lines(old.get(paths[name]), data) for name, data in files.items()}
+    known = _read_blob_ids(git, start, [path for path in paths.values() if path not in old])
+    same = {name for name, data in files.items() if (ident := known.get(paths[name])) and ident in _make_blob_ids(data, ident)}
+    lines = {name: () if name in same else _find_new_lines(old.get(paths[name]), data) for name, data in files.items()}
+    return BranchChanges(lines, tuple(sorted(name for name in files if paths[name] in known and name not in same)))
 
 
 def _find_new_lines(old: bytes | None, new: bytes) -> Collection[int]:
@@ -54,6 +70,23 @@ def _find_new_lines(old: bytes | None, new: bytes) -> Collection[int]:
 def _split_lines(data: bytes) -> list[bytes]:
     """Without the ends of lines: git may hold others than the work tree."""
     return [line.rstrip(b"\r\n") for line in data.splitlines(keepends=True)]
+
+
+def _read_blob_ids(git: Git, commit: str, paths: Sequence[str]) -> dict[str, str]:
+    """What a commit calls the contents of these paths, also where it has none of them here; those that it lacks are omitted."""
+    found: dict[str, str] = {}
+    for at in range(0, len(paths), _AT_ONCE):
+        for entry in git.run("ls-tree", "-z", "--full-tree", commit, "--", *paths[at : at + _AT_ONCE]).out.split(b"\0"):
+            head, _, path = entry.partition(b"\t")
+            if len(words := head.split()) == 3 and words[1] == b"blob":
+                found[os.fsdecode(path)] = words[2].decode("ascii")
+    return found
+
+
+def _make_blob_ids(data: bytes, like: str) -> set[str]:
+    """What git calls some bytes, as they are and with its own ends of lines."""
+    kind = hashlib.sha1 if len(like) == hashlib.sha1().digest_size * 2 else hashlib.sha256
+    return {kind(b"blob %d\0" % len(one) + one).hexdigest() for one in (data, data.replace(b"\r\n", b"\n"))}
 
 
 def _read_contents(git: Git, commit: str, paths: Sequence[str]) -> dict[str, bytes]:

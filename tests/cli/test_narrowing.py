@@ -98,6 +98,39 @@ def test_a_baseline_that_is_none_is_refused(project, run, text: str, said: str) 
     assert said in done.err
 
 
+def test_what_needs_no_change_is_listed_for_the_lines_of_the_branch_alone(project, run) -> None:  # type: ignore[no-untyped-def]
+    kept = 'import torch.distributed as dist\n\ndist.init_process_group("gloo")\n'
+    root = project(train=kept, other=kept)
+    git(root, "init", "-q", "-b", "main")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "first")
+    (root / "train.py").write_text(kept + "dist.new_group(backend='gloo')\n")
+    said = run("check", ".", "--platform", "rocm", "--diff-base", "HEAD", "-v").said
+    assert "train.py:4" in said
+    assert "train.py:3" not in said
+    assert "other.py" not in said
+
+
+def test_a_file_whose_old_text_git_lacks_counts_as_changed_only_if_it_is_another(project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project(train=TRAIN, other=TRAIN + "x = 1\n")
+    git(root, "init", "-q", "-b", "main")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "first")
+    ident = subprocess.run(["git", "rev-parse", "HEAD:other.py"], cwd=root, capture_output=True, text=True, check=True).stdout
+    lost = root / ".git" / "objects" / ident[:2] / ident[2:].strip()
+    lost.chmod(0o600)
+    lost.unlink()
+    words = ("check", ".", "--platform", "rocm", "--diff-base", "HEAD")
+    done = run(*words)
+    assert (done.code, "Cannot read" in done.said) == (0, False)
+    (root / "other.py").write_text(TRAIN + "x = 2\n")
+    done = run(*words)
+    assert done.code == 1
+    assert "other.py:3" in done.out
+    assert "train.py" not in done.out
+    assert "Cannot read 1 file as of HEAD (other.py): git lacks the old text" in done.err
+
+
 def test_only_what_a_branch_changed(project, run) -> None:  # type: ignore[no-untyped-def]
     root = project(train=TRAIN, other=TRAIN)
     git(root, "init", "-q", "-b", "main")
