@@ -44,7 +44,7 @@ def is_for_other_hardware(context: Context, source: Value, sources: list[Value])
     if source.kind in ENTRANCES:
         return False
     if (
-        any(isinstance(other.value, PlatformDefault) for other in sources)
+        any(isinstance(other.value, PlatformDefault) and other.kind != OriginKind.OMITTED for other in sources)
         and context.platform.backend.default in context.platform.backend.works
     ):
         return True  # torch's own choice comes first, and this is what is left for a device that it does not know
