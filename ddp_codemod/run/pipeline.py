@@ -28,6 +28,7 @@ from ddp_codemod.impact.device_queries import add_device_queries
 from ddp_codemod.impact.device_tensors import settle_device_tensors
 from ddp_codemod.impact.facts_on import facts_on
 from ddp_codemod.impact.notes import advise
+from ddp_codemod.impact.unpacked_defaults import put_into_options
 from ddp_codemod.ledger.coverage_check import find_uncovered_mentions
 from ddp_codemod.model import Action, Devices, Place, Reason, Survey
 from ddp_codemod.parse.python import Module
@@ -97,8 +98,7 @@ class Run:
             self.versions,
             options.ported,
         )
-        self.ignored = 0
-        self.left_unread = look.left_unread
+        self.ignored, self.left_unread = 0, look.left_unread
         self.users = SurfaceUsers(self.project, self.finder, self.candidates)
         self.groups = GroupCreators(self.project, self.finder, self.users)
         self.imports = self.context.tracer.imports
@@ -138,7 +138,7 @@ class Run:
             from ddp_codemod.edits.portable import Style
 
             style = Style(self.options.platform, self.versions, self.options.rules)
-        findings = place_edits(self.context, findings, asking)
+        findings = put_into_options(self.context, place_edits(self.context, findings, asking))
         findings = findings if style is None else move_to_calls(self.context, findings)
         findings = apply_unseen_callers(self.context, self.limits, findings, asking)
         plan = self._make_planner(style).plan(add_recorded_fixes(self.context, self.limits, findings, options.recorded, asking))
