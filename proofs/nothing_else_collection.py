@@ -68,7 +68,7 @@ def _every() -> Iterator[Program]:
     for path in sorted(PROGRAMS.glob("*.txt")):
         parts = _NAME_LINE.split(path.read_text(encoding="utf-8"))
         for name, text in zip(parts[1::2], parts[2::2], strict=True):
-            yield read(text, path.stem, name)
+            yield read(f"{parts[0]}{text}", path.stem, name)
 
 
 def collection(wanted: str = "") -> list[Program]:

@@ -3,7 +3,7 @@
     python -m proofs.nothing_else_run [FILTER] [--portable] [--platform P] [--json OUT] [-v] [-j N] [--before-only] [--tool DIR]
 
 Each file ``proofs/programs/KIND/NAME.txt`` is one project: a TOML head, then its files under ``-- path --`` lines; a
-file ``proofs/programs/KIND.txt`` holds many, each under a line ``=== NAME``.
+file ``proofs/programs/KIND.txt`` holds many, each under a line ``=== NAME``, below what their heads have in common.
 Its commands run in a fresh folder with the stand-in packages of ``proofs/recorded`` on PYTHONPATH, which write down
 every call of interest.  They run once as the project is, and once after a plain ``apply``.  What is compared:
 
@@ -13,9 +13,9 @@ every call of interest.  They run once as the project is, and once after a plain
 * the names of written files and the exit codes: equal.
 
 Verdicts: ``same``; ``differs`` (something else changed), ``noted`` where a note names a line that asks the group for its
-backend; ``arrives`` (nothing else changed, and nccl still arrives in
-the project's own call), ``silent`` where the tool lists nothing that is left to do; ``broken`` (the program as written
-here does not do what its head says).
+backend; ``arrives`` (nothing else changed, and nccl still arrives in the project's own call), ``silent`` where the tool
+lists nothing that is left to do (as it cannot where only the command of the head has the name); ``broken`` (the program
+as written here does not do what its head says).
 
 With ``--portable`` the stand-ins play a machine each: with NVIDIA cards, the program must do exactly what it did, the
 group's own arguments included (``differs``), and on the target make the calls that it makes after a plain ``apply``

@@ -31,3 +31,15 @@ def test_the_old_machine_stays_as_it_was_and_the_new_one_is_ported() -> None:
     words = ("-m", "proofs.nothing_else_run", ",".join(FOUND), "--portable")
     ended = subprocess.run([sys.executable, *words], cwd=REPOSITORY, capture_output=True, text=True, timeout=600)
     assert ended.returncode == 0, f"{ended.stdout}{ended.stderr}"
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="the heads of the programs are TOML")
+def test_every_program_of_the_collection_reads() -> None:
+    programs = collection()
+    titles = [program.title for program in programs]
+    assert len(set(titles)) == len(titles) > 1_000
+    outcomes = {word for program in programs for word in program.known.values()}
+    assert outcomes <= {"noted", "arrives", "silent", "apart", "differs"}
+    machines = {word.removeprefix("portable ") for program in programs for word in (*program.known, *program.platforms)}
+    assert machines <= {"rocm", "windows", "ascend"}
+    assert all(program.files and program.commands for program in programs)
