@@ -138,7 +138,7 @@ class Place(Struct, frozen=True):
     end: int
 
 
-class Hop(Struct, frozen=True):
+class Step(Struct, frozen=True):
     """One step on the way from a call to an origin, for ``explain``."""
 
     place: Place
@@ -156,7 +156,7 @@ class Origin(Struct, frozen=True):
     known: bool
     value: Any = None
     why: Reason | None = None
-    hops: tuple[Hop, ...] = ()
+    steps: tuple[Step, ...] = ()
 
 
 class Decision(Struct, frozen=True):
@@ -173,7 +173,7 @@ class Decision(Struct, frozen=True):
     applicability: Applicability
     rule: str | None
     reason: Reason
-    hops: tuple[Hop, ...] = ()
+    steps: tuple[Step, ...] = ()
 
 
 class Recipe(Struct, frozen=True):

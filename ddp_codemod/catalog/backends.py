@@ -25,7 +25,7 @@ def assess(text: str, choice: BackendChoice, backends: Mapping[str, Backend], pa
     those that the code speaks of, which decides where two backends have one name.
     """
     if not text:
-        return Verdict(True)  # nothing is set here; what fills it is another leaf
+        return Verdict(True)  # nothing is set here; what fills it is another source
     if ":" not in text:
         name = find_backend_id(text, "", backends, packages)
         if name not in backends:

@@ -165,8 +165,8 @@ class Surface(RuleEntry, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Refuse a surface that nothing could be found by (ValueError)."""
-        ways = (self.names, self.key, self.commands, self.variant_of)
-        if sum(map(bool, ways)) != 1 or bool(self.key) != bool(self.shown_by) or bool(self.when) != bool(self.variant_of):
+        traces = (self.names, self.key, self.commands, self.variant_of)
+        if sum(map(bool, traces)) != 1 or bool(self.key) != bool(self.shown_by) or bool(self.when) != bool(self.variant_of):
             raise ValueError(
                 "a surface has either names, or commands, or a key and the packages that show its use, "
                 "or the surface that it is a variant of and its versions"

@@ -28,8 +28,8 @@ AttributeStore = tuple[Module, ast.AST, ast.Attribute, ast.expr]
 _OURS = (AllocationKind.OPTIONS, AllocationKind.FILE, AllocationKind.CLASS)
 
 
-def add_alias_stores(tracer: Tracer, module: Module, node: ast.Attribute, way: Trace, found: Sequence[Value]) -> list[Value]:
-    """What was found, and the leaves of those assignments; assignments of the same scope are honored in their order.
+def add_alias_stores(tracer: Tracer, module: Module, node: ast.Attribute, trace: Trace, found: Sequence[Value]) -> list[Value]:
+    """What was found, and the sources of those assignments; assignments of the same scope are honored in their order.
 
     None is omitted where an assignment puts a value in its place: ``if args.backend is None: args.backend = "nccl"``.
     """
@@ -38,19 +38,19 @@ def add_alias_stores(tracer: Tracer, module: Module, node: ast.Attribute, way: T
     made = [one for one in given if scope_of(one[0], one[1]) is not here]
     if not made:
         return [*found]  # what an object's own methods set is looked for with its class
-    known = {leaf.place for leaf in found}
-    makers = _find_allocation_calls(tracer, module, node.value, way, bool(known))
-    leaves: list[Value] = []
+    known = {source.place for source in found}
+    makers = _find_allocation_calls(tracer, module, node.value, trace, bool(known))
+    sources: list[Value] = []
     filled = False
     for other, statement, target, value in made if makers else ():
         if tracer.facts.unreachable(other, statement) is None and makers & _find_allocation_calls(
             tracer, other, target.value, Trace(), bool(known)
         ):
             said = Reason.of("hop-assigned", name=other.text(target))
-            step = way.hop(other.place(statement), said, OriginKind.ASSIGNMENT).inside(None)
-            leaves += (leaf for leaf in tracer.evaluate(other, value, step) if leaf.place not in known)
+            step = trace.step(other.place(statement), said, OriginKind.ASSIGNMENT).inside(None)
+            sources += (source for source in tracer.evaluate(other, value, step) if source.place not in known)
             filled = filled or find_none_guard(other, Binding(other.text(target), "value", statement, value)) is not None
-    return [*(leaf for leaf in found if not filled or leaf.value != Known(None)), *leaves]
+    return [*(source for source in found if not filled or source.value != Known(None)), *sources]
 
 
 def _find_stores(tracer: Tracer, attribute: str) -> list[AttributeStore]:
@@ -74,9 +74,9 @@ def _may_be_value(tracer: Tracer, value: ast.expr) -> bool:
     return isinstance(value, (ast.Name, ast.Attribute)) or any(map(tracer.could_be_value, texts))
 
 
-def _find_allocation_calls(tracer: Tracer, module: Module, node: ast.expr, way: Trace, ours: bool) -> set[ast.Call]:
+def _find_allocation_calls(tracer: Tracer, module: Module, node: ast.expr, trace: Trace, ours: bool) -> set[ast.Call]:
     """The calls that made an expression's object itself, no part of it; ``ours``: of options, files and the project's classes only."""
-    origin = find_origins(tracer, module, node, way)
+    origin = find_origins(tracer, module, node, trace)
     made = origin.made if origin.at is node else ()
     return {one.call for one in made if one.call is not None and not one.path and (one.maker in _OURS or not ours)}
 

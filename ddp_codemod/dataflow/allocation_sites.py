@@ -99,17 +99,17 @@ class AllocationSites(Struct, frozen=True):
         return list(dict.fromkeys(owner for one in self.made for owner in one.owners))
 
 
-def find_origins(tracer: Tracer, module: Module, node: ast.expr, way: Trace) -> AllocationSites:
+def find_origins(tracer: Tracer, module: Module, node: ast.expr, trace: Trace) -> AllocationSites:
     """What made the object that an expression gives; of ``cfg.dist`` that is what made ``cfg``. Worked out once for each."""
-    key, none = ("provenance", node, way.frame), AllocationSites((), node, Confidence.NAME)
-    return tracer.ask_once(module, key, lambda: _search_allocation_sites(tracer, module, node, way), none)
+    key, none = ("provenance", node, trace.frame), AllocationSites((), node, Confidence.NAME)
+    return tracer.ask_once(module, key, lambda: _search_allocation_sites(tracer, module, node, trace), none)
 
 
-def _search_allocation_sites(tracer: Tracer, module: Module, node: ast.expr, way: Trace) -> AllocationSites:
+def _search_allocation_sites(tracer: Tracer, module: Module, node: ast.expr, trace: Trace) -> AllocationSites:
     at = node
     while True:
-        leaves = tracer.evaluate(module, at, Trace(kind=OriginKind.OBJECT, frame=way.frame))
-        made = tuple(dict.fromkeys(one for leaf in leaves for one in _find_sites_once(tracer, leaf, at)))
+        sources = tracer.evaluate(module, at, Trace(kind=OriginKind.OBJECT, frame=trace.frame))
+        made = tuple(dict.fromkeys(one for source in sources for one in _find_sites_once(tracer, source, at)))
         if made or not isinstance(at, (ast.Attribute, ast.Subscript)):
             break
         at = at.value
@@ -118,23 +118,25 @@ def _search_allocation_sites(tracer: Tracer, module: Module, node: ast.expr, way
     return AllocationSites(made, at, Confidence.NAME if not known else Confidence.OTHERS if others else None)
 
 
-def _find_sites_once(tracer: Tracer, leaf: Value, asked: ast.expr) -> tuple[AllocationSite, ...]:
-    """Who made the object that a leaf is; nothing where the expression that was asked about leads nowhere itself."""
-    module, node = leaf.module, leaf.node
+def _find_sites_once(tracer: Tracer, source: Value, asked: ast.expr) -> tuple[AllocationSite, ...]:
+    """Who made the object that a source is; nothing where the expression that was asked about leads nowhere itself."""
+    module, node = source.module, source.node
     if not isinstance(module, Module) or not isinstance(node, ast.AST):
         return (AllocationSite(AllocationKind.FILE),)
-    key = ("sites", node, leaf.kind == OriginKind.PARAMETER, leaf.way.frame, node is asked)
-    return tracer.ask_once(module, key, lambda: tuple(_find_sites_of_value(tracer, module, node, leaf, asked)), ())
+    key = ("sites", node, source.kind == OriginKind.PARAMETER, source.trace.frame, node is asked)
+    return tracer.ask_once(module, key, lambda: tuple(_find_sites_of_value(tracer, module, node, source, asked)), ())
 
 
-def _find_sites_of_value(tracer: Tracer, module: Module, node: ast.AST, leaf: Value, asked: ast.expr) -> Iterator[AllocationSite]:
+def _find_sites_of_value(
+    tracer: Tracer, module: Module, node: ast.AST, source: Value, asked: ast.expr
+) -> Iterator[AllocationSite]:
     if isinstance(node, ast.arg) and (owners := _select_classes(tracer.resolver.annotated(module, node.annotation))):
         yield AllocationSite(AllocationKind.CLASS, module, owners=owners)
         return
-    if leaf.kind == OriginKind.PARAMETER:
+    if source.kind == OriginKind.PARAMETER:
         around = bulk_stores.find_class_of_self(module, node)
         filled = (
-            list(_find_filled_sites(tracer, module, bulk_stores.find_bulk_stores_of_class(module, around), leaf.way))
+            list(_find_filled_sites(tracer, module, bulk_stores.find_bulk_stores_of_class(module, around), source.trace))
             if around
             else []
         )
@@ -143,33 +145,33 @@ def _find_sites_of_value(tracer: Tracer, module: Module, node: ast.AST, leaf: Va
             return
         yield AllocationSite(AllocationKind.FILE if _is_entry(tracer, module, node) else AllocationKind.UNKNOWN)
         yield from (AllocationSite(AllocationKind.FILE, path=path) for path in find_key_paths(tracer, module, node))
-        yield from _find_spread_sites(tracer, module, node, leaf.way)
+        yield from _find_spread_sites(tracer, module, node, source.trace)
         return
     if (
         parameter := find_defaulted_parameter(module, node)
     ) is not None:  # its default: a file that names the function may give another
         yield from (AllocationSite(AllocationKind.FILE, path=path) for path in find_key_paths(tracer, module, parameter))
     if (table := find_flattened_table(module, node)) is not None:
-        yield from (replace(one, flat=True) for one in find_origins(tracer, module, table, leaf.way).made)
+        yield from (replace(one, flat=True) for one in find_origins(tracer, module, table, source.trace).made)
         return
     if isinstance(node, ast.Call):
-        yield from _find_filled_sites(tracer, module, bulk_stores.find_bulk_stores(module, node), leaf.way)
+        yield from _find_filled_sites(tracer, module, bulk_stores.find_bulk_stores(module, node), source.trace)
         for one in _select_classes(tracer.resolver.resolve(module, node.func)):
             assert isinstance(one.node, ast.ClassDef)
             yield from _find_filled_sites(
-                tracer, one.module, bulk_stores.find_bulk_stores_of_class(one.module, one.node), leaf.way
+                tracer, one.module, bulk_stores.find_bulk_stores_of_class(one.module, one.node), source.trace
             )
-        yield from _classify_call(tracer, module, node, leaf.way)
+        yield from _classify_call(tracer, module, node, source.trace)
         return
     if isinstance(node, ast.Dict):
         spread = [value for key, value in zip(node.keys, node.values, strict=True) if key is None]
-        yield from _find_filled_sites(tracer, module, (*bulk_stores.find_bulk_stores(module, node), *spread), leaf.way)
+        yield from _find_filled_sites(tracer, module, (*bulk_stores.find_bulk_stores(module, node), *spread), source.trace)
     inner = node.value if isinstance(node, ast.Assign) else None  # ``(args,) = parser.parse_args_into_dataclasses()``
     if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.BitOr):
         inner = node.value  # ``cfg |= yaml.safe_load(file)``
     inner = node.generators[0].iter if isinstance(node, (ast.DictComp, ast.ListComp)) else inner
     if inner is not None:
-        yield from find_origins(tracer, module, inner, leaf.way).made
+        yield from find_origins(tracer, module, inner, source.trace).made
         return
     entities = tracer.resolver.resolve(module, node) if isinstance(node, (ast.Name, ast.Attribute)) else []
     outside = [entity.name for entity in entities if isinstance(entity, External)]
@@ -178,26 +180,26 @@ def _find_sites_of_value(tracer: Tracer, module: Module, node: ast.AST, leaf: Va
     elif outside and len(outside) == len(entities):
         yield AllocationSite(AllocationKind.ELSEWHERE)
     elif node is not asked and isinstance(node, (ast.Attribute, ast.Subscript)):
-        for made in find_origins(tracer, module, node.value, leaf.way).made:
+        for made in find_origins(tracer, module, node.value, source.trace).made:
             yield _extend_path(made, key) if (key := _find_key(node)) else made
     elif node is not asked:
         yield AllocationSite(AllocationKind.UNKNOWN)
 
 
-def _find_spread_sites(tracer: Tracer, module: Module, node: ast.AST, way: Trace) -> Iterator[AllocationSite]:
+def _find_spread_sites(tracer: Tracer, module: Module, node: ast.AST, trace: Trace) -> Iterator[AllocationSite]:
     """Who made the object whose attributes callers spread into ``**kwargs``: ``Trainer(**vars(args))``."""
     function = module.parents.get(module.parents[node])
     if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and node is function.args.kwarg:
         for given in tracer.callers_of(module, function):
             spread = (keyword.value for keyword in given.keywords if keyword.arg is None)
             held = [part for part in spread if find_attribute_owner(part) is not None]  # a table's own way may be long
-            yield from _find_filled_sites(tracer, given.module, held, way)
+            yield from _find_filled_sites(tracer, given.module, held, trace)
 
 
-def _find_filled_sites(tracer: Tracer, module: Module, sources: Iterable[ast.expr], way: Trace) -> Iterator[AllocationSite]:
+def _find_filled_sites(tracer: Tracer, module: Module, sources: Iterable[ast.expr], trace: Trace) -> Iterator[AllocationSite]:
     """Who made what an object is filled with, where that is options or a file."""
     for source in sources:
-        made = find_origins(tracer, module, source, way).made
+        made = find_origins(tracer, module, source, trace).made
         yield from (one for one in made if one.maker in (AllocationKind.OPTIONS, AllocationKind.FILE))
 
 
@@ -220,7 +222,7 @@ def _find_key(node: ast.Attribute | ast.Subscript) -> str:
     return node.slice.value if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str) else ""
 
 
-def _classify_call(tracer: Tracer, module: Module, call: ast.Call, way: Trace) -> Iterator[AllocationSite]:
+def _classify_call(tracer: Tracer, module: Module, call: ast.Call, trace: Trace) -> Iterator[AllocationSite]:
     last, entities = last_name(call.func), tracer.resolver.resolve(module, call.func)
     names = [entity.name for entity in entities if isinstance(entity, External)]
     tops = {name.partition(".")[0] for name in names}
@@ -246,7 +248,7 @@ def _classify_call(tracer: Tracer, module: Module, call: ast.Call, way: Trace) -
     # what it is passed may be what it holds: ``AttrDict(json.load(file))``, ``vars(args)``; also ``cfg.clone()``
     given = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg is None)] if kept else []
     given += [call.func.value] if isinstance(call.func, ast.Attribute) and not entities else []
-    inner = [one for part in given for one in find_origins(tracer, module, part, way).made]
+    inner = [one for part in given for one in find_origins(tracer, module, part, trace).made]
     held = [one for one in inner if one.maker in (AllocationKind.OPTIONS, AllocationKind.FILE)]
     yield from held
     if held:

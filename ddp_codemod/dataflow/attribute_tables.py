@@ -21,8 +21,8 @@ def find_attribute_owner(node: ast.AST) -> ast.expr | None:
     return None
 
 
-def look_up_attribute(tracer: Tracer, module: Module, table: ast.expr, name: str, way: Trace) -> list[Value] | None:
-    """The leaves of the attribute that a key of such a table is; None for any other table, and where nothing is known of the attribute."""
+def look_up_attribute(tracer: Tracer, module: Module, table: ast.expr, name: str, trace: Trace) -> list[Value] | None:
+    """The sources of the attribute that a key of such a table is; None for any other table, and where nothing is known of the attribute."""
     held = find_attribute_owner(table)
     if held is None and isinstance(table, ast.Call) and len(table.args) == 1:
         makers = {maker for idioms in tracer.idioms for maker in idioms.attribute_tables}
@@ -31,5 +31,5 @@ def look_up_attribute(tracer: Tracer, module: Module, table: ast.expr, name: str
         return None
     attribute = ast.copy_location(ast.Attribute(held, name, ast.Load()), table)
     module.parents[attribute] = module.parents[table]
-    leaves = [*tracer.evaluate(module, attribute, way)]
-    return None if all(leaf.kind == OriginKind.UNKNOWN for leaf in leaves) else leaves
+    sources = [*tracer.evaluate(module, attribute, trace)]
+    return None if all(source.kind == OriginKind.UNKNOWN for source in sources) else sources

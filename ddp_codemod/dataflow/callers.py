@@ -36,8 +36,8 @@ def _list_callers(tracer: Tracer, module: Module, function: Def) -> list[CallArg
 def has_unknown_callers(tracer: Tracer, module: Module, function: Def) -> bool:
     """Whether a function goes to code that is not read, which may call it with anything."""
     for node in _find_value_uses(tracer, module, function):
-        way = analyze_escapes(tracer, module, node)
-        if any(may_call(tracer, other, call) for other, call in way.arguments) and not way.partials:
+        trace = analyze_escapes(tracer, module, node)
+        if any(may_call(tracer, other, call) for other, call in trace.arguments) and not trace.partials:
             return True
     return False
 
@@ -58,9 +58,9 @@ def _find_aliased_calls(tracer: Tracer, module: Module, function: Def) -> Iterat
     if function.name == "__init__" and isinstance(around, ast.ClassDef):
         handed += _find_returned_classes(tracer, around)
     for home, node in handed:
-        way = analyze_escapes(tracer, home, node)
-        if not way.partials:  # whose own arguments come first
-            yield from (CallArguments(other, call, tuple(call.args), tuple(call.keywords)) for other, call in way.calls)
+        trace = analyze_escapes(tracer, home, node)
+        if not trace.partials:  # whose own arguments come first
+            yield from (CallArguments(other, call, tuple(call.args), tuple(call.keywords)) for other, call in trace.calls)
 
 
 def _find_returned_classes(tracer: Tracer, node: ast.ClassDef) -> Iterator[tuple[Module, ast.Name]]:
@@ -226,9 +226,9 @@ def _make_forwarded_arguments(tracer: Tracer, other: Module, call: ast.Call, for
         )
     handed = find_argument(call, forwarder.args, forwarder.args_position)
     if isinstance(handed, ast.Name):
-        leaves = tracer.evaluate(other, handed)
-        written = [leaf.node for leaf in leaves if leaf.module is other and isinstance(leaf.node, (ast.Tuple, ast.List))]
-        handed = written[0] if len(leaves) == 1 and written else None
+        sources = tracer.evaluate(other, handed)
+        written = [source.node for source in sources if source.module is other and isinstance(source.node, (ast.Tuple, ast.List))]
+        handed = written[0] if len(sources) == 1 and written else None
     positional = tuple(handed.elts) if isinstance(handed, (ast.Tuple, ast.List)) else ()
     named = find_argument(call, forwarder.kwargs, None) if forwarder.kwargs else None
     keywords: list[ast.keyword] = []

@@ -24,35 +24,39 @@ _DOT, _GIVEN = re.compile(rb"\.\Z"), re.compile(rb"\s*=(?!=)")  # around an attr
 _AT_START, _ANNOTATED = re.compile(rb"(?:\A|[\r\n;:\"])[ \t\f]*\Z"), re.compile(rb"\s*:")
 
 
-def trace_class_attribute(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, use: ast.AST, way: Trace) -> list[Value]:
-    """The leaves of an attribute of a project class: what its methods and its body store, and its fields' arguments."""
+def trace_class_attribute(
+    tracer: Tracer, module: Module, node: ast.ClassDef, name: str, use: ast.AST, trace: Trace
+) -> list[Value]:
+    """The sources of an attribute of a project class: what its methods and its body store, and its fields' arguments."""
     found: list[Value] = []
     for owner_module, base in tracer.resolver.lineage(module, node):
         for binding in _index_self_stores(owner_module, base).get(name, ()):
             if binding.value is not None and tracer.facts.unreachable(owner_module, binding.node) is None:
-                step = way.hop(
+                step = trace.step(
                     owner_module.place(binding.node),
                     Reason.of("hop-attribute", name=name, owner=base.name),
                     OriginKind.ASSIGNMENT,
                 )
                 found += tracer.evaluate(owner_module, binding.value, step)
-        found += _trace_class_body(tracer, owner_module, base, name, way)
+        found += _trace_class_body(tracer, owner_module, base, name, trace)
         if found:
             break
     for other_module, other in tracer.resolver.subclasses(node):  # what is in the class may be overridden below it
         for binding in _index_self_stores(other_module, other).get(name, ()) if not found else ():
             if binding.value is not None and tracer.facts.unreachable(other_module, binding.node) is None:
                 place = other_module.place(binding.node)
-                step = way.hop(place, Reason.of("hop-attribute", name=name, owner=other.name), OriginKind.ASSIGNMENT)
+                step = trace.step(place, Reason.of("hop-attribute", name=name, owner=other.name), OriginKind.ASSIGNMENT)
                 found += tracer.evaluate(other_module, binding.value, step)
-        for leaf in _trace_class_body(tracer, other_module, other, name, way):
-            found.append(replace(leaf, kind=OriginKind.SUBCLASS_ARGUMENT) if leaf.kind == OriginKind.FIELD_DEFAULT else leaf)
+        for source in _trace_class_body(tracer, other_module, other, name, trace):
+            found.append(
+                replace(source, kind=OriginKind.SUBCLASS_ARGUMENT) if source.kind == OriginKind.FIELD_DEFAULT else source
+            )
     return found
 
 
-def trace_field(tracer: Tracer, name: str, way: Trace) -> list[Value]:
-    """The leaves of the one class of the project that declares a field of this name, where only its default is a backend's name."""
-    if way.is_over:
+def trace_field(tracer: Tracer, name: str, trace: Trace) -> list[Value]:
+    """The sources of the one class of the project that declares a field of this name, where only its default is a backend's name."""
+    if trace.is_over:
         return []
     known = tracer.memory.setdefault("fields", {})
     if name not in known:
@@ -61,7 +65,9 @@ def trace_field(tracer: Tracer, name: str, way: Trace) -> list[Value]:
     if len(classes) != 1:
         return []
     return [
-        leaf for leaf in trace_class_attribute(tracer, *classes[0], name, classes[0][1], way) if leaf.kind != OriginKind.UNKNOWN
+        source
+        for source in trace_class_attribute(tracer, *classes[0], name, classes[0][1], trace)
+        if source.kind != OriginKind.UNKNOWN
     ]
 
 
@@ -77,44 +83,44 @@ def _find_declaring_classes(tracer: Tracer, name: str) -> Iterator[tuple[Module,
                 yield module, node
 
 
-def trace_enum_value(tracer: Tracer, module: Module, node: ast.expr, way: Trace) -> list[Value] | None:
-    """The leaves of ``node.value`` where ``node`` gives members of an enum of the project, else None.
+def trace_enum_value(tracer: Tracer, module: Module, node: ast.expr, trace: Trace) -> list[Value] | None:
+    """The sources of ``node.value`` where ``node`` gives members of an enum of the project, else None.
 
     A member's text is what its name says, so what has to change is the place that picks the member.
     """
     found: list[Value] = []
-    for leaf in tracer.evaluate(module, node, way):
-        around = leaf.module.parents.get(leaf.module.statement(leaf.node)) if _is_code_constant(leaf) else None  # type: ignore[union-attr,arg-type]
+    for source in tracer.evaluate(module, node, trace):
+        around = source.module.parents.get(source.module.statement(source.node)) if _is_code_constant(source) else None  # type: ignore[union-attr,arg-type]
         if not isinstance(around, ast.ClassDef):
             return None
-        bases = tracer.resolver.external_bases(leaf.code[0], around)
+        bases = tracer.resolver.external_bases(source.code[0], around)
         if not any(base in idioms.enums for idioms in tracer.idioms for base in bases):
             return None
-        found.append(replace(leaf, kind=OriginKind.MEMBER))
+        found.append(replace(source, kind=OriginKind.MEMBER))
     return found or None
 
 
-def _is_code_constant(leaf: Value) -> bool:
-    return isinstance(leaf.module, Module) and isinstance(leaf.node, ast.Constant)
+def _is_code_constant(source: Value) -> bool:
+    return isinstance(source.module, Module) and isinstance(source.node, ast.Constant)
 
 
-def _trace_class_body(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way: Trace) -> list[Value]:
+def _trace_class_body(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, trace: Trace) -> list[Value]:
     found: list[Value] = []
     for binding in bindings(module, node).get(name, ()):
         place = module.place(binding.node)
         if binding.kind == "value" and binding.value is not None:
-            step = way.hop(place, Reason.of("hop-field", name=name, owner=node.name), OriginKind.FIELD_DEFAULT)
+            step = trace.step(place, Reason.of("hop-field", name=name, owner=node.name), OriginKind.FIELD_DEFAULT)
             found += tracer.evaluate(module, binding.value, step)
             if isinstance(binding.node, ast.AnnAssign):
-                found += _trace_constructor_arguments(tracer, module, node, name, way)
+                found += _trace_constructor_arguments(tracer, module, node, name, trace)
             if isinstance(binding.node, ast.AnnAssign) or isinstance(binding.value, ast.Constant):
-                found += _trace_later_stores(tracer, module, node, name, way)
+                found += _trace_later_stores(tracer, module, node, name, trace)
         elif binding.kind == "function" and _is_property(binding.node):
-            found += trace_returns(tracer, Definition(module, binding.node), replace(way, frame=None), None)  # type: ignore[arg-type]
+            found += trace_returns(tracer, Definition(module, binding.node), replace(trace, frame=None), None)  # type: ignore[arg-type]
     return found
 
 
-def _trace_constructor_arguments(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way: Trace) -> Iterator[Value]:
+def _trace_constructor_arguments(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, trace: Trace) -> Iterator[Value]:
     """Arguments of the calls that make a dataclass-like object, for the field of that name."""
     fields = [part.target.id for part in node.body if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)]
     for other_name in tracer.resolver.project.calling(node.name):
@@ -126,7 +132,7 @@ def _trace_constructor_arguments(tracer: Tracer, module: Module, node: ast.Class
                 continue
             argument = calls.find_argument(call, name, fields.index(name) if name in fields else None)
             said = Reason.of("hop-argument", Meaning.ARGUMENT, name=name, function=node.name)
-            step = replace(way.hop(other.place(call), said, OriginKind.ARGUMENT), frame=None)
+            step = replace(trace.step(other.place(call), said, OriginKind.ARGUMENT), frame=None)
             if argument is not None:
                 yield from tracer.evaluate(other, argument, step)
                 continue
@@ -136,7 +142,7 @@ def _trace_constructor_arguments(tracer: Tracer, module: Module, node: ast.Class
                 yield from mappings.look_up(tracer, other, spread, ast.Constant(name), step) or ()
 
 
-def _trace_later_stores(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way: Trace) -> Iterator[Value]:
+def _trace_later_stores(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, trace: Trace) -> Iterator[Value]:
     """What other code assigns to the field of an object that is known to be of the class, by an annotation or where it was made."""
     project = tracer.resolver.project
     for file in project.holding(name, _DOT, _GIVEN):
@@ -147,7 +153,7 @@ def _trace_later_stores(tracer: Tracer, module: Module, node: ast.ClassDef, name
             outside = not any(around is node for around in other.ancestors(statement))
             if outside and any(isinstance(entity, Instance) and entity.node is node for entity in of):
                 said = Reason.of("hop-attribute", name=name, owner=node.name)
-                step = way.hop(other.place(statement), said, OriginKind.ASSIGNMENT)
+                step = trace.step(other.place(statement), said, OriginKind.ASSIGNMENT)
                 yield from tracer.evaluate(other, value, replace(step, frame=None))
 
 

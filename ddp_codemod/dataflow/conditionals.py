@@ -13,17 +13,17 @@ from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 
 
-def trace_conditional(tracer: Tracer, module: Module, node: ast.IfExp | ast.BoolOp, way: Trace) -> list[Value]:
+def trace_conditional(tracer: Tracer, module: Module, node: ast.IfExp | ast.BoolOp, trace: Trace) -> list[Value]:
     """The parts of a ternary, or of an ``or``, that can be what it gives on the platform."""
     parts: list[ast.expr] = []
     if isinstance(node, ast.IfExp):
-        known = tracer.facts.truth(module, node.test, way.frame)
-        way = way.hop(module.place(node.test), _explain_condition(module, node.test, known))
+        known = tracer.facts.truth(module, node.test, trace.frame)
+        trace = trace.step(module.place(node.test), _explain_condition(module, node.test, known))
         parts = [node.body, node.orelse] if known is None else [node.body] if known else [node.orelse]
     else:
         ends = isinstance(node.op, ast.Or)
         for part in node.values[:-1]:
-            known = tracer.facts.truth(module, part, way.frame)
+            known = tracer.facts.truth(module, part, trace.frame)
             if known is not (not ends):
                 parts.append(part)
             if known is ends:
@@ -32,17 +32,17 @@ def trace_conditional(tracer: Tracer, module: Module, node: ast.IfExp | ast.Bool
             parts.append(node.values[-1])
     found: list[Value] = []
     for part in parts:
-        for leaf in tracer.evaluate(module, part, way):
-            falsy = isinstance(leaf.value, Known) and truth(leaf.value) is False
+        for source in tracer.evaluate(module, part, trace):
+            falsy = isinstance(source.value, Known) and truth(source.value) is False
             if isinstance(node, ast.BoolOp) and part is not node.values[-1]:
                 if falsy and isinstance(node.op, ast.Or):
                     continue  # None or "" in front of an ``or`` is never the result
-                if isinstance(node.op, ast.And) and not (isinstance(leaf.value, Known) and leaf.value.value is None):
+                if isinstance(node.op, ast.And) and not (isinstance(source.value, Known) and source.value.value is None):
                     continue  # in front of an ``and`` nothing else is, but for None
-            inside = leaf.module is module and (leaf.node is part or leaf.outer is part)
+            inside = source.module is module and (source.node is part or source.outer is part)
             if inside and isinstance(node, ast.IfExp):
-                leaf = replace(leaf, outer=node, decided=leaf.decided and len(parts) == 1)
-            found.append(leaf)
+                source = replace(source, outer=node, decided=source.decided and len(parts) == 1)
+            found.append(source)
     return found
 
 

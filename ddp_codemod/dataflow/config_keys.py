@@ -54,7 +54,7 @@ def find_key_path(node: ast.expr) -> tuple[str, ...]:
             return tuple(keys) if isinstance(at, ast.Name) else ()
 
 
-def trace_key(tracer: Tracer, module: Module, node: ast.expr, way: Trace, rest: tuple[str, ...] = ()) -> list[Value]:
+def trace_key(tracer: Tracer, module: Module, node: ast.expr, trace: Trace, rest: tuple[str, ...] = ()) -> list[Value]:
     """The entries of the project's configuration files that an expression can read, or ``rest`` of what it gives.
 
     Where the files that the object was read from are known, those of no other; where the object is not known to come from a
@@ -64,41 +64,43 @@ def trace_key(tracer: Tracer, module: Module, node: ast.expr, way: Trace, rest: 
     if not keys and not rest:
         return []
     holder = node if rest else _find_holder(node)
-    found = trace_key_path(tracer, (*keys, *rest), way, _is_self_attribute(node))
+    found = trace_key_path(tracer, (*keys, *rest), trace, _is_self_attribute(node))
     if holder is None:
         return found
     if not keys:  # of a whole file's keys only those of what is known to be one; asked late, for it may take long
-        if next(_find_entries(tracer, rest), None) is None or not find_origins(tracer, module, node, way).sure:
+        if next(_find_entries(tracer, rest), None) is None or not find_origins(tracer, module, node, trace).sure:
             return []
-    origin = find_origins(tracer, module, holder, way)
+    origin = find_origins(tracer, module, holder, trace)
     for through in dict.fromkeys(
         one.path for one in origin.made if one.path
     ):  # ``setup(cfg.dist)``, and there ``options.backend``
-        found += trace_key_path(tracer, (*through, *(*keys, *rest)[len(find_key_path(origin.at)) :]), way)
+        found += trace_key_path(tracer, (*through, *(*keys, *rest)[len(find_key_path(origin.at)) :]), trace)
     if not found:
         return (
-            list(_trace_merged_sections(tracer, module, origin, keys[-1], way))
+            list(_trace_merged_sections(tracer, module, origin, keys[-1], trace))
             if len(keys) == len(find_key_path(origin.at)) + 1 and not rest
             else []
         )
     files = find_opened_files(tracer, origin)
     if files is not None:
         below = (*keys, *rest)[len(find_key_path(origin.at)) :]
-        ways = {tuple(key.replace("-", "_") for key in (*one.path, *below)) for one in origin.made}
-        read = [leaf for leaf in found if not isinstance(leaf.module, Document) or _is_read(leaf, files, ways)]
-        tracer.memory.setdefault(OTHERS, set()).update((leaf.module, leaf.node) for leaf in found if leaf not in read)
+        traces = {tuple(key.replace("-", "_") for key in (*one.path, *below)) for one in origin.made}
+        read = [source for source in found if not isinstance(source.module, Document) or _is_read(source, files, traces)]
+        tracer.memory.setdefault(OTHERS, set()).update((source.module, source.node) for source in found if source not in read)
         found = read
-    return list(dict.fromkeys(replace(leaf, way=leaf.way.with_doubt(origin.doubt, module.text(holder))) for leaf in found))
+    return list(
+        dict.fromkeys(replace(source, trace=source.trace.with_doubt(origin.doubt, module.text(holder))) for source in found)
+    )
 
 
-def _trace_merged_sections(tracer: Tracer, module: Module, origin: AllocationSites, key: str, way: Trace) -> Iterator[Value]:
+def _trace_merged_sections(tracer: Tracer, module: Module, origin: AllocationSites, key: str, trace: Trace) -> Iterator[Value]:
     """The entries of any section of the files whose sections are merged into the object."""
     flat = replace(origin, made=tuple(one for one in origin.made if one.maker is AllocationKind.FILE and one.flat))
     files = find_opened_files(tracer, flat) if flat.made else None
     for document, entry in _find_entries(tracer, (key,)) if files is not None else ():
         assert files is not None
         if len(entry.path) == 2 and entry.is_text and files.has(document.name) and tracer.could_be_value(entry.value):
-            step = way.hop(document.place(entry), Reason.of("hop-config", name=".".join(entry.path), file=document.name))
+            step = trace.step(document.place(entry), Reason.of("hop-config", name=".".join(entry.path), file=document.name))
             if not _is_sectioned_config(module, document, key):
                 step = step.with_doubt(Confidence.NAME, ".".join(entry.path))
             yield Value(document, entry, OriginKind.CONFIG_KEY, Known(entry.value), None, step)
@@ -118,11 +120,11 @@ def _find_holder(node: ast.expr) -> ast.expr | None:
     return node.value if isinstance(node, (ast.Attribute, ast.Subscript)) else None
 
 
-def _is_read(leaf: Value, files: OpenedPaths, ways: Set[tuple[str, ...]]) -> bool:
+def _is_read(source: Value, files: OpenedPaths, traces: Set[tuple[str, ...]]) -> bool:
     """Whether an entry is in one of the files that are read, under one of these ways of keys."""
-    if not isinstance(leaf.node, Entry):
+    if not isinstance(source.node, Entry):
         return True
-    return files.has(leaf.module.name) and tuple(key.replace("-", "_") for key in leaf.node.path) in ways
+    return files.has(source.module.name) and tuple(key.replace("-", "_") for key in source.node.path) in traces
 
 
 def _is_self_attribute(node: ast.expr) -> bool:
@@ -135,19 +137,19 @@ def _is_self_attribute(node: ast.expr) -> bool:
     return False
 
 
-def trace_configured_parameter(tracer: Tracer, module: Module, function: ast.AST, name: str, way: Trace) -> list[Value]:
+def trace_configured_parameter(tracer: Tracer, module: Module, function: ast.AST, name: str, trace: Trace) -> list[Value]:
     """What configuration files that name a function or its class give for a parameter: ``_target_: pkg.Trainer``, ``backend: nccl``."""
     found: list[Value] = []
     for document, path in find_config_places(tracer, module, function):
         for entry in document.ending(name):
             if entry.path == (*path, name) and entry.is_text and tracer.could_be_value(entry.value):
-                step = way.hop(document.place(entry), Reason.of("hop-config", name=".".join(entry.path), file=document.name))
-                leaf = Value(document, entry, OriginKind.CONFIG_KEY, Known(entry.value), None, step)
-                found += [leaf, *trace_entry_overrides(tracer, leaf, way)]
+                step = trace.step(document.place(entry), Reason.of("hop-config", name=".".join(entry.path), file=document.name))
+                source = Value(document, entry, OriginKind.CONFIG_KEY, Known(entry.value), None, step)
+                found += [source, *trace_entry_overrides(tracer, source, trace)]
     return found
 
 
-def trace_key_path(tracer: Tracer, keys: tuple[str, ...], way: Trace, of_self: bool = False) -> list[Value]:
+def trace_key_path(tracer: Tracer, keys: tuple[str, ...], trace: Trace, of_self: bool = False) -> list[Value]:
     """The entries of the project's configuration files that going through these keys can reach.
 
     The whole path of an entry has to be the end of what the code goes through, or, from two keys on, the other way round
@@ -161,19 +163,19 @@ def trace_key_path(tracer: Tracer, keys: tuple[str, ...], way: Trace, of_self: b
         whole = keys[-len(path) :] == path
         part = len(below) > 1 and path[-len(below) :] == below
         if (whole or part) and entry.is_text and tracer.could_be_value(entry.value):
-            step = way.hop(document.place(entry), Reason.of("hop-config", name=".".join(entry.path), file=document.name))
+            step = trace.step(document.place(entry), Reason.of("hop-config", name=".".join(entry.path), file=document.name))
             found.append(Value(document, entry, OriginKind.CONFIG_KEY, Known(entry.value), None, step))
-    found += python_config.trace_settings(tracer, keys, way)
-    return [*found, *(given for leaf in found for given in trace_entry_overrides(tracer, leaf, way))]
+    found += python_config.trace_settings(tracer, keys, trace)
+    return [*found, *(given for source in found for given in trace_entry_overrides(tracer, source, trace))]
 
 
-def trace_reference(tracer: Tracer, leaf: Value) -> list[Value] | None:
+def trace_reference(tracer: Tracer, source: Value) -> list[Value] | None:
     """What ``${dist.backend}`` stands for in a configuration file; None for any other text."""
-    said = _REFERENCE.fullmatch(str(leaf.value.value)) if isinstance(leaf.value, Known) else None
+    said = _REFERENCE.fullmatch(str(source.value.value)) if isinstance(source.value, Known) else None
     if said is None:
         return None
-    step = leaf.way.hop(leaf.place, Reason.of("hop-reference", name=said[1]))
-    return [found for found in trace_key_path(tracer, tuple(said[1].split(".")), step) if found.place != leaf.place]
+    step = source.trace.step(source.place, Reason.of("hop-reference", name=said[1]))
+    return [found for found in trace_key_path(tracer, tuple(said[1].split(".")), step) if found.place != source.place]
 
 
 def _find_entries(tracer: Tracer, keys: tuple[str, ...]) -> Iterator[tuple[Document, Entry]]:
@@ -220,24 +222,24 @@ def _make_entry_pattern(tracer: Tracer, key: str) -> bytes:
     return known[key]  # type: ignore[no-any-return]
 
 
-def trace_entry_overrides(tracer: Tracer, leaf: Value, way: Trace) -> list[Value]:
+def trace_entry_overrides(tracer: Tracer, source: Value, trace: Trace) -> list[Value]:
     """What launch files give in place of an entry of a configuration file: ``python train.py dist.backend=x``."""
-    if not isinstance(leaf.module, Document) or not isinstance(leaf.node, Entry):
+    if not isinstance(source.module, Document) or not isinstance(source.node, Entry):
         return []
-    return trace_path_overrides(tracer, leaf.module, leaf.node.path, way)
+    return trace_path_overrides(tracer, source.module, source.node.path, trace)
 
 
-def trace_path_overrides(tracer: Tracer, document: Document, path: tuple[str, ...], way: Trace) -> list[Value]:
+def trace_path_overrides(tracer: Tracer, document: Document, path: tuple[str, ...], trace: Trace) -> list[Value]:
     """What launch files give for a path of keys of a configuration file, whether they are there or not."""
     found: list[Value] = []
     for script, option in tracer.composed.overrides(document, path):
         if tracer.could_be_value(option.value):
-            step = way.hop(script.place(option), explain_launch_value(option))
+            step = trace.step(script.place(option), explain_launch_value(option))
             found.append(Value(script, option, OriginKind.COMMAND_LINE, Known(option.value), None, step))
-    return [*found, *_trace_composed_overrides(tracer, path, way)]
+    return [*found, *_trace_composed_overrides(tracer, path, trace)]
 
 
-def _trace_composed_overrides(tracer: Tracer, path: tuple[str, ...], way: Trace) -> Iterator[Value]:
+def _trace_composed_overrides(tracer: Tracer, path: tuple[str, ...], trace: Trace) -> Iterator[Value]:
     """What code gives for a path of keys where it composes the configuration: ``compose("config", overrides=["dist.backend=x"])``."""
     project = tracer.resolver.project
     for word in sorted({word for idioms in tracer.idioms for word in idioms.file_composers}):
@@ -246,5 +248,5 @@ def _trace_composed_overrides(tracer: Tracer, path: tuple[str, ...], way: Trace)
                 said = _OVERRIDE.fullmatch(part.value) if isinstance(part, ast.Constant) and isinstance(part.value, str) else None
                 keys = tuple(said[1].replace("/", ".").split(".")) if said else ()
                 if said and tracer.could_be_value(said[2]) and path[-len(keys) :] == keys[-len(path) :]:
-                    step = way.hop(module.place(part), Reason.of("hop-launch", name=said[1], program=module.name))
+                    step = trace.step(module.place(part), Reason.of("hop-launch", name=said[1], program=module.name))
                     yield tracer.unknown(module, part, step, "why-expression", text=module.text(part))

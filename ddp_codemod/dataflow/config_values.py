@@ -27,12 +27,12 @@ def read_config_values(tracer: Tracer, module: Module, node: ast.expr, rest: tup
     if files is None:
         return None
     below = keys[len(find_key_path(origin.at)) :]
-    ways = {(*one.path, *below) for one in made}
+    traces = {(*one.path, *below) for one in made}
     found = [
         value
         for document in tracer.resolver.project.documents(keys[-1])
         if files.has(document.name)
-        for path in ways
+        for path in traces
         for value in _read_values(document, path)
     ]
     return found or None

@@ -39,56 +39,61 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
 
 
-def find_reads(tracer: Tracer, leaf: Value, alike: Iterable[Value] = ()) -> DefUse:
-    """The reads of what a leaf gives, worked out once for each place; ``alike`` start there too, on other ways."""
+def find_reads(tracer: Tracer, source: Value, alike: Iterable[Value] = ()) -> DefUse:
+    """The reads of what a source gives, worked out once for each place; ``alike`` start there too, on other ways."""
     known: dict[int, tuple[Value, DefUse]] = tracer.memory.setdefault("reads", {})
-    if id(leaf.node) not in known:
-        known[id(leaf.node)] = (leaf, DefUse(_DefUseWalk(tracer).follow(leaf, alike)))  # the leaf is kept, and with it the id
-    return known[id(leaf.node)][1]
+    if id(source.node) not in known:
+        known[id(source.node)] = (
+            source,
+            DefUse(_DefUseWalk(tracer).follow(source, alike)),
+        )  # the source is kept, and with it the id
+    return known[id(source.node)][1]
 
 
 class _DefUseWalk(TableSteps):
     def __init__(self, tracer: Tracer) -> None:
         super().__init__(tracer)
-        self._leaf: Value
+        self._source: Value
         self._todo: list[WalkStep] = []
         self._seen: set[tuple[int, str]] = set()
         self._words: set[tuple[str, Path]] = set()
         self._names: set[tuple[ast.AST, str, str, Path, bool]] = set()
         self._found: list[Read] = []
 
-    def follow(self, leaf: Value, alike: Iterable[Value]) -> Iterator[Read | None]:
-        """Every read of a leaf's value; None last where it was not followed to its end."""
-        self._leaf = leaf
-        hops = [hop for one in (leaf, *alike) for hop in one.way.passed]
-        steps = (hop for hop in hops if hop.reason.means is Meaning.ARGUMENT)
-        self._calls = {hop.place: dict(hop.reason.args)["name"] for hop in steps}
-        self._ways = {hop.place for hop in hops}
-        for module, function, name, key in find_forwarded_keywords(self.tracer, hops):
+    def follow(self, source: Value, alike: Iterable[Value]) -> Iterator[Read | None]:
+        """Every read of a source's value; None last where it was not followed to its end."""
+        self._source = source
+        passed = [step for one in (source, *alike) for step in one.trace.passed]
+        calls = (step for step in passed if step.reason.means is Meaning.ARGUMENT)
+        self._calls = {step.place: dict(step.reason.args)["name"] for step in calls}
+        self._ways = {step.place for step in passed}
+        for module, function, name, key in find_forwarded_keywords(self.tracer, passed):
             held = ast.Name(name)
             self._follow_name_reads(WalkStep(module, held, held, key=(key,)), module, function, name)
-        if isinstance(leaf.node, Entry):
-            self._follow_word(next((key for key in reversed(leaf.node.path) if not key.isdigit()), ""))
-            if isinstance(leaf.module, Document):
-                for one in find_entry_references(self.tracer, leaf.module, leaf.node):
+        if isinstance(source.node, Entry):
+            self._follow_word(next((key for key in reversed(source.node.path) if not key.isdigit()), ""))
+            if isinstance(source.module, Document):
+                for one in find_entry_references(self.tracer, source.module, source.node):
                     self._follow_word(one.key)
-            path = tuple(int(key) if key.isdigit() else key for key in leaf.node.path)
-            self._todo += [WalkStep(module, call, call, key=path) for module, call in find_readers(self.tracer, leaf.module.name)]
+            path = tuple(int(key) if key.isdigit() else key for key in source.node.path)
             self._todo += [
-                WalkStep(module, call, ast.Name(WHOLE_TEXT)) for module, call in find_text_reads(self.tracer, leaf.module.name)
+                WalkStep(module, call, call, key=path) for module, call in find_readers(self.tracer, source.module.name)
             ]
-        elif isinstance(leaf.node, (Option, Setting)):
-            self._follow_word(leaf.node.name.rpartition(".")[2])
+            self._todo += [
+                WalkStep(module, call, ast.Name(WHOLE_TEXT)) for module, call in find_text_reads(self.tracer, source.module.name)
+            ]
+        elif isinstance(source.node, (Option, Setting)):
+            self._follow_word(source.node.name.rpartition(".")[2])
             same: tuple[Option | Setting, ...] = ()
-            if isinstance(leaf.module, Script):
-                same = (*leaf.module.options, *leaf.module.settings)
-            for option in (one for one in same if one.start == leaf.node.start):  # which one variable gives
+            if isinstance(source.module, Script):
+                same = (*source.module.options, *source.module.settings)
+            for option in (one for one in same if one.start == source.node.start):  # which one variable gives
                 self._follow_word(option.name.rpartition(".")[2])
-            if isinstance(leaf.module, Script) and isinstance(leaf.node, Option):
-                texts = find_command_texts(self.tracer, leaf.module, leaf.node)
+            if isinstance(source.module, Script) and isinstance(source.node, Option):
+                texts = find_command_texts(self.tracer, source.module, source.node)
                 self._todo += [WalkStep(module, text, ast.Name(WHOLE_TEXT), made=True) for module, text in texts]
-        elif isinstance(leaf.module, Module) and isinstance(leaf.node, ast.expr):
-            self._todo.append(WalkStep(leaf.module, leaf.node, leaf.node))
+        elif isinstance(source.module, Module) and isinstance(source.node, ast.expr):
+            self._todo.append(WalkStep(source.module, source.node, source.node))
         else:
             yield None
         while self._todo:
@@ -270,7 +275,7 @@ class _DefUseWalk(TableSteps):
             elif isinstance(node, ast.expr):
                 held = ast.Name(word) if key else node  # a table is not the value, and is not evaluated as if it were
                 self._todo.append(WalkStep(module, node, held, False, key))
-                if not key and any(one.node is self._leaf.node for one in self.tracer.evaluate(module, node)):
+                if not key and any(one.node is self._source.node for one in self.tracer.evaluate(module, node)):
                     self._todo += [
                         WalkStep(home, made, made, key=path) for home, made, path in find_holders(self.tracer, module, node)
                     ]

@@ -53,7 +53,7 @@ class ArgumentSteps(ABC):
     def __init__(self, tracer: Tracer) -> None:
         self.tracer = tracer
         self._calls: dict[Place, str] = {}  # the calls that are known to hand the value on, and the parameter that takes it
-        self._ways: set[Place] = set()  # what the value passes, as far as that is known
+        self._traces: set[Place] = set()  # what the value passes, as far as that is known
 
     @abstractmethod
     def _enqueue(
@@ -130,7 +130,7 @@ class ArgumentSteps(ABC):
         if at.key and (spawned := self._calls.get(module.place(call))) is not None:
             self._follow_parameter_word(spawned, derived=at.made)
             return
-        if at.key and module.place(call) in self._ways:
+        if at.key and module.place(call) in self._traces:
             self._enqueue(at, call, derived=True)  # the value was found through this call, which keeps the entries
             return
         targets = [] if isinstance(position, int) and self._is_after_star(call, position) else callees_of(tracer, module, call)
@@ -164,7 +164,7 @@ class ArgumentSteps(ABC):
             self._follow_word(keyword, at.key)
             self._enqueue(at, call, derived=True, key=(keyword, *at.key))
             return
-        if keyword is not None and module.place(call) in self._ways:  # the value was found through this call
+        if keyword is not None and module.place(call) in self._traces:  # the value was found through this call
             self._follow_word(keyword, at.key)
             return
         if self._is_passthrough_call(module, call, last, position, keyword):

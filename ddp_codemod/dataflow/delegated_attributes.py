@@ -16,14 +16,14 @@ from ddp_codemod.sites.entities import Instance
 from ddp_codemod.sites.scopes import bindings, scope_of
 
 
-def trace_delegated_attribute(tracer: Tracer, module: Module, made: ast.ClassDef, name: str, way: Trace) -> Iterator[Value]:
-    """The leaves of an attribute that a class does not have itself, in the objects of the project that it asks for it."""
+def trace_delegated_attribute(tracer: Tracer, module: Module, made: ast.ClassDef, name: str, trace: Trace) -> Iterator[Value]:
+    """The sources of an attribute that a class does not have itself, in the objects of the project that it asks for it."""
     for home, base in tracer.resolver.lineage(module, made):
         for binding in bindings(home, base).get("__getattr__", ()):
             if isinstance(binding.node, ast.FunctionDef):
                 for call in _list_delegations(home, binding.node):
                     reason = Reason.of("hop-delegated", name=name, owner=base.name)
-                    step = way.hop(home.place(call), reason, OriginKind.RETURN).inside(None)
+                    step = trace.step(home.place(call), reason, OriginKind.RETURN).inside(None)
                     for inner in find_object_set(tracer, home, call.args[0]):
                         if isinstance(inner, Instance) and isinstance(inner.node, ast.ClassDef):
                             yield from trace_class_attribute(tracer, inner.module, inner.node, name, call, step)

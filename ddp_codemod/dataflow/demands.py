@@ -15,7 +15,7 @@ def is_device_demand(resolver: Resolver, names: Collection[str], module: Module,
     """Whether a statement asks for one of the functions ``names``, and ends the program by what it hears."""
     if isinstance(statement, ast.Assert):
         return asks(resolver, names, module, statement.test)
-    return isinstance(statement, ast.If) and leaves(statement.body[-1]) and asks(resolver, names, module, statement.test)
+    return isinstance(statement, ast.If) and sources(statement.body[-1]) and asks(resolver, names, module, statement.test)
 
 
 def asks(resolver: Resolver, names: Collection[str], module: Module, test: ast.expr) -> bool:
@@ -33,7 +33,7 @@ def asks(resolver: Resolver, names: Collection[str], module: Module, test: ast.e
     return False
 
 
-def leaves(statement: ast.stmt) -> bool:
+def sources(statement: ast.stmt) -> bool:
     """Whether a statement ends the program, as far as nothing catches it."""
     if isinstance(statement, ast.Raise):
         return True

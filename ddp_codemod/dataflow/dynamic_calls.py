@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from ddp_codemod.dataflow.calls import CallArguments, Def
-from ddp_codemod.dataflow.joined_texts import list_text_pieces
+from ddp_codemod.dataflow.joined_texts import list_text_fragments
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.entities import Definition, Instance, ModuleRef
@@ -50,7 +50,7 @@ def _search_dynamic_calls(tracer: Tracer) -> Iterator[tuple[Module, ast.Call, as
 
 def _compile_name_pattern(name: ast.expr) -> re.Pattern[str] | None:
     """What the names look like that an expression can give; None where nothing of it is written out."""
-    parts = list_text_pieces(name)
+    parts = list_text_fragments(name)
     if not parts or not any(isinstance(part, str) and part for part in parts):
         return None
     return re.compile("".join(re.escape(part) if isinstance(part, str) else r"\w+" for part in parts))

@@ -19,21 +19,23 @@ _INHERITED = frozenset({"export", "command", "image"})  # kinds of settings that
 _ENVIRONMENT = ("os.environ", "environ")
 
 
-def trace_environment(tracer: Tracer, module: Module, node: ast.Call, way: Trace) -> list[Value]:
-    """The leaves of ``os.environ.get("NAME", default)``; what nothing sets is the user's."""
+def trace_environment(tracer: Tracer, module: Module, node: ast.Call, trace: Trace) -> list[Value]:
+    """The sources of ``os.environ.get("NAME", default)``; what nothing sets is the user's."""
     name = find_argument(node, "key", 0) or node
-    found = _trace_settings(tracer, module, name, way)
+    found = _trace_settings(tracer, module, name, trace)
     default = find_argument(node, "default", 1)
     if default is not None:
-        step = way.hop(module.place(node), Reason.of("hop-environment", text=module.text(name)), OriginKind.ENVIRONMENT_DEFAULT)
+        step = trace.step(
+            module.place(node), Reason.of("hop-environment", text=module.text(name)), OriginKind.ENVIRONMENT_DEFAULT
+        )
         return [*tracer.evaluate(module, default, step), *found]
-    return found or [tracer.unknown(module, node, way, "why-environment", Meaning.GIVEN_AT_START, text=module.text(node))]
+    return found or [tracer.unknown(module, node, trace, "why-environment", Meaning.GIVEN_AT_START, text=module.text(node))]
 
 
-def trace_variable(tracer: Tracer, module: Module, node: ast.Subscript, way: Trace) -> list[Value]:
-    """The leaves of ``os.environ["NAME"]``."""
-    found = _trace_settings(tracer, module, node.slice, way)
-    return found or [tracer.unknown(module, node, way, "why-environment", Meaning.GIVEN_AT_START, text=module.text(node))]
+def trace_variable(tracer: Tracer, module: Module, node: ast.Subscript, trace: Trace) -> list[Value]:
+    """The sources of ``os.environ["NAME"]``."""
+    found = _trace_settings(tracer, module, node.slice, trace)
+    return found or [tracer.unknown(module, node, trace, "why-environment", Meaning.GIVEN_AT_START, text=module.text(node))]
 
 
 def is_environment(node: ast.expr) -> bool:
@@ -41,13 +43,13 @@ def is_environment(node: ast.expr) -> bool:
     return isinstance(node, (ast.Name, ast.Attribute)) and ast.unparse(node) in _ENVIRONMENT
 
 
-def _trace_settings(tracer: Tracer, module: Module, name: ast.expr, way: Trace) -> list[Value]:
+def _trace_settings(tracer: Tracer, module: Module, name: ast.expr, trace: Trace) -> list[Value]:
     if not isinstance(name, ast.Constant) or not isinstance(name.value, str):
         return []
-    return [*_trace_launch_settings(tracer, name.value, way), *_trace_code_settings(tracer, module, name.value, way)]
+    return [*_trace_launch_settings(tracer, name.value, trace), *_trace_code_settings(tracer, module, name.value, trace)]
 
 
-def _trace_launch_settings(tracer: Tracer, name: str, way: Trace) -> list[Value]:
+def _trace_launch_settings(tracer: Tracer, name: str, trace: Trace) -> list[Value]:
     """What the launch files of the project that start its programs, its images and notebooks set a variable to."""
     found: list[Value] = []
     project = tracer.resolver.project
@@ -55,7 +57,7 @@ def _trace_launch_settings(tracer: Tracer, name: str, way: Trace) -> list[Value]
         for setting in script.settings:
             if setting.name == name and setting.kind in _INHERITED and tracer.could_be_value(setting.value):
                 if setting.kind == "image" or _is_project_launch(tracer, script):
-                    step = way.hop(script.place(setting), Reason.of("hop-variable", name=setting.name, file=script.name))
+                    step = trace.step(script.place(setting), Reason.of("hop-variable", name=setting.name, file=script.name))
                     found.append(Value(script, setting, OriginKind.LAUNCH_VARIABLE, Known(setting.value), None, step))
     return list(dict.fromkeys(found))
 
@@ -66,7 +68,7 @@ def _is_project_launch(tracer: Tracer, script: Script) -> bool:
     return script.name in project.names or any(project.started(launch.program) for launch in script.launches)
 
 
-def _trace_code_settings(tracer: Tracer, module: Module, name: str, way: Trace) -> list[Value]:
+def _trace_code_settings(tracer: Tracer, module: Module, name: str, trace: Trace) -> list[Value]:
     """What code that runs together with a file sets a variable to."""
     project = tracer.resolver.project
     found: list[Value] = []
@@ -79,7 +81,7 @@ def _trace_code_settings(tracer: Tracer, module: Module, name: str, way: Trace) 
                 if other.name != module.name and together is None:
                     together = tracer.imports.together([module.name])
                 if other.name == module.name or file in (together or ()):
-                    step = way.hop(other.place(statement), Reason.of("hop-assigned", name=name), OriginKind.ASSIGNMENT)
+                    step = trace.step(other.place(statement), Reason.of("hop-assigned", name=name), OriginKind.ASSIGNMENT)
                     found += tracer.evaluate(other, value, step.inside(None))
     return found
 

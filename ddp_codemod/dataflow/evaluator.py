@@ -32,77 +32,80 @@ TEXT_CHANGES = frozenset({"lower", "upper", "strip", "casefold"})  # methods tha
 class Evaluator(Tracer):
     """Knows who follows which kind of expression."""
 
-    def entry(self, module: Module, mapping: ast.expr, key: ast.expr, way: Trace, whole: bool = False) -> list[Value] | None:
+    def entry(self, module: Module, mapping: ast.expr, key: ast.expr, trace: Trace, whole: bool = False) -> list[Value] | None:
         """See Tracer."""
-        return mappings.look_up(self, module, mapping, key, way, whole)
+        return mappings.look_up(self, module, mapping, key, trace, whole)
 
     def callers_of(self, module: Module, function: Def) -> list[CallArguments]:
         """See Tracer."""
         return callers.callers_of(self, module, function)
 
-    def step(self, module: Module, node: ast.expr, way: Trace) -> Iterable[Value]:
+    def step(self, module: Module, node: ast.expr, trace: Trace) -> Iterable[Value]:
         """See Tracer."""
         if isinstance(node, ast.Constant):
-            return [Value(module, node, way.kind, Known(node.value), None, way)]
+            return [Value(module, node, trace.kind, Known(node.value), None, trace)]
         if (changed := translations.find_translation(node)) is not None:
-            return translations.trace_translated(self, module, node, changed, way)
+            return translations.trace_translated(self, module, node, changed, trace)
         if isinstance(node, (ast.IfExp, ast.BoolOp)):
-            return conditionals.trace_conditional(self, module, node, way)
+            return conditionals.trace_conditional(self, module, node, trace)
         if isinstance(node, ast.NamedExpr):
-            return self.evaluate(module, node.value, way)
+            return self.evaluate(module, node.value, trace)
         if isinstance(node, ast.Name):
-            return names.trace_name(self, module, node, way)
+            return names.trace_name(self, module, node, trace)
         if isinstance(node, ast.Attribute):
-            return attributes.trace_attribute(self, module, node, way)
+            return attributes.trace_attribute(self, module, node, trace)
         if isinstance(node, ast.Subscript):
-            return attributes.trace_subscript(self, module, node, way)
+            return attributes.trace_subscript(self, module, node, trace)
         if isinstance(node, ast.Call):
-            return self._trace_call(module, node, way)
+            return self._trace_call(module, node, trace)
         is_union = isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr)  # of two mappings
         if is_union or isinstance(node, (ast.Dict, ast.List, ast.Tuple, ast.Set, ast.Lambda)):
-            return [Value(module, node, OriginKind.OBJECT, UNKNOWN, Reason.of("why-expression", text=module.text(node)), way)]
+            return [Value(module, node, OriginKind.OBJECT, UNKNOWN, Reason.of("why-expression", text=module.text(node)), trace)]
         if isinstance(node, (ast.JoinedStr, ast.BinOp)):
-            return joined_texts.trace_text(self, module, node, way)
-        return [self.unknown(module, node, way, "why-expression", text=module.text(node))]
+            return joined_texts.trace_text(self, module, node, trace)
+        return [self.unknown(module, node, trace, "why-expression", text=module.text(node))]
 
-    def _trace_call(self, module: Module, node: ast.Call, way: Trace) -> Iterable[Value]:
+    def _trace_call(self, module: Module, node: ast.Call, trace: Trace) -> Iterable[Value]:
         called = self.resolver.names(module, node.func)
         for idioms in self.idioms:
             if any(name in idioms.default_functions for name in called):
-                return [Value(module, node, OriginKind.PLATFORM_DEFAULT, PlatformDefault(), None, way)]
+                return [Value(module, node, OriginKind.PLATFORM_DEFAULT, PlatformDefault(), None, trace)]
             if any(name in idioms.current_functions for name in called):
-                return [Value(module, node, OriginKind.CURRENT, CurrentBackend(), None, way)]
+                return [Value(module, node, OriginKind.CURRENT, CurrentBackend(), None, trace)]
             if any(name in idioms.backend_enums for name in called) and len(node.args) == 1:
-                return self.evaluate(module, node.args[0], way)
+                return self.evaluate(module, node.args[0], trace)
         if isinstance(node.func, ast.Attribute):
-            if self._is_default_query(module, node.func, way):
-                return [Value(module, node, OriginKind.PLATFORM_DEFAULT, PlatformDefault(), None, way)]
+            if self._is_default_query(module, node.func, trace):
+                return [Value(module, node, OriginKind.PLATFORM_DEFAULT, PlatformDefault(), None, trace)]
             if node.func.attr in TEXT_CHANGES and not node.args:
-                return self.evaluate(module, node.func.value, way)
+                return self.evaluate(module, node.func.value, trace)
             if node.func.attr in LOOK_UPS and node.args and not _is_position(node):
-                return attributes.trace_get(self, module, node, way)
-            if node.func.attr == "format" and (put_together := joined_texts.trace_pieces(self, module, node, way)) is not None:
+                return attributes.trace_get(self, module, node, trace)
+            if (
+                node.func.attr == "format"
+                and (put_together := joined_texts.trace_fragments(self, module, node, trace)) is not None
+            ):
                 return put_together
         if isinstance(node.func, ast.Name):
             if node.func.id == "str" and len(node.args) == 1:
-                return self.evaluate(module, node.args[0], way)
+                return self.evaluate(module, node.args[0], trace)
             if node.func.id == "getattr" and len(node.args) >= 2:
-                return attributes.trace_getattr(self, module, node, way)
+                return attributes.trace_getattr(self, module, node, trace)
             if node.func.id == "dict":
-                return [Value(module, node, OriginKind.OBJECT, UNKNOWN, Reason.of("why-expression", text="dict(...)"), way)]
+                return [Value(module, node, OriginKind.OBJECT, UNKNOWN, Reason.of("why-expression", text="dict(...)"), trace)]
         if any(name in ("os.getenv", "os.environ.get") for name in called):
-            return environment.trace_environment(self, module, node, way)
+            return environment.trace_environment(self, module, node, trace)
         declared = options.find_declared_default(self, module, node, called)
         if declared is not None:
-            return self.evaluate(module, declared, way)
-        return returns.trace_call_result(self, module, node, way)
+            return self.evaluate(module, declared, trace)
+        return returns.trace_call_result(self, module, node, trace)
 
-    def _is_default_query(self, module: Module, callee: ast.Attribute, way: Trace) -> bool:
+    def _is_default_query(self, module: Module, callee: ast.Attribute, trace: Trace) -> bool:
         """Whether a method is one of an object that a library's call gives, and answers what torch itself picks."""
         asked = {maker for idioms in self.idioms for maker in idioms.default_methods.get(callee.attr, ())}
         if not asked:
             return False
-        held = [(leaf.module, leaf.node) for leaf in self.evaluate(module, callee.value, way)]
+        held = [(source.module, source.node) for source in self.evaluate(module, callee.value, trace)]
         return bool(held) and all(
             isinstance(home, Module) and isinstance(made, ast.Call) and asked.intersection(self.resolver.names(home, made.func))
             for home, made in held

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from ddp_codemod.dataflow.blocks import list_following
-from ddp_codemod.dataflow.demands import leaves
+from ddp_codemod.dataflow.demands import sources
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.parse.python import Module, walk
 from ddp_codemod.sites.entities import Definition
@@ -58,7 +58,7 @@ class Gates(Struct, frozen=True):
         if not all(isinstance(one, ast.Expr) for one in taken[:-1]):
             return False
         last = taken[-1]
-        if leaves(last):
+        if sources(last):
             return True
         if not isinstance(last, ast.Return) or not _is_empty_exit(module, last):
             return False

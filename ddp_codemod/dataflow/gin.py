@@ -21,16 +21,16 @@ _INCLUDE = re.compile(r"(?m)^[ \t]*include[ \t]+['\"]([^'\"\n]+)['\"]")
 MACRO = "%"  # in front of the name of a value that is elsewhere
 
 
-def trace_parameter_bindings(tracer: Tracer, module: Module, function: Def, name: str, way: Trace) -> list[Value]:
-    """The leaves of what is bound to a parameter of a function, or of a class by its ``__init__``, that a decorator opens to bindings."""
+def trace_parameter_bindings(tracer: Tracer, module: Module, function: Def, name: str, trace: Trace) -> list[Value]:
+    """The sources of what is bound to a parameter of a function, or of a class by its ``__init__``, that a decorator opens to bindings."""
     found: list[Value] = []
     for binding in (binding for idioms in tracer.idioms for binding in idioms.binding):
         configurable = _find_configurable(tracer, module, function, binding)
         if configurable:
-            found += _trace_files(tracer, configurable, name, way)
-            found += _trace_calls(tracer, binding, configurable, name, way)
-            found += _trace_texts(tracer, binding, configurable, name, way)
-            found += _trace_commands(tracer, configurable, name, way)
+            found += _trace_files(tracer, configurable, name, trace)
+            found += _trace_calls(tracer, binding, configurable, name, trace)
+            found += _trace_texts(tracer, binding, configurable, name, trace)
+            found += _trace_commands(tracer, configurable, name, trace)
     return found
 
 
@@ -60,16 +60,16 @@ def _is_selector_of(selector: str, configurable: tuple[str, ...]) -> bool:
     return tuple(parts) == configurable[-len(parts) :]
 
 
-def _trace_files(tracer: Tracer, configurable: tuple[str, ...], name: str, way: Trace) -> Iterator[Value]:
+def _trace_files(tracer: Tracer, configurable: tuple[str, ...], name: str, trace: Trace) -> Iterator[Value]:
     for document in tracer.resolver.project.bindings(name):
         for entry in document.ending(name):
             if len(entry.path) == 2 and _is_selector_of(entry.path[0], configurable):
-                yield from _trace_entry(tracer, document, entry, way, set())
+                yield from _trace_entry(tracer, document, entry, trace, set())
 
 
-def _trace_entry(tracer: Tracer, document: Document, entry: Entry, way: Trace, seen: set[Entry]) -> Iterator[Value]:
+def _trace_entry(tracer: Tracer, document: Document, entry: Entry, trace: Trace, seen: set[Entry]) -> Iterator[Value]:
     """What an entry gives, or the macro that it names."""
-    step = way.hop(document.place(entry), Reason.of("hop-config", name=".".join(entry.path), file=document.name))
+    step = trace.step(document.place(entry), Reason.of("hop-config", name=".".join(entry.path), file=document.name))
     if entry.is_text or entry.value == str(None):
         yield Value(document, entry, OriginKind.CONFIG_KEY, Known(entry.value if entry.is_text else None), None, step)
     elif entry.value.startswith(MACRO) and entry not in seen:
@@ -83,7 +83,7 @@ def _trace_entry(tracer: Tracer, document: Document, entry: Entry, way: Trace, s
                     yield from _trace_entry(tracer, other, one, at, seen | {entry})
     else:
         why = Reason.of("why-expression", Meaning.GIVEN_AT_START, text=document.text(entry))
-        yield Value(document, entry, OriginKind.UNKNOWN, why=why, way=step)
+        yield Value(document, entry, OriginKind.UNKNOWN, why=why, trace=step)
 
 
 def _is_including(one: Document, other: Document) -> bool:
@@ -95,13 +95,13 @@ def _is_including(one: Document, other: Document) -> bool:
     )
 
 
-def _trace_calls(tracer: Tracer, binding: Binding, configurable: tuple[str, ...], name: str, way: Trace) -> Iterator[Value]:
+def _trace_calls(tracer: Tracer, binding: Binding, configurable: tuple[str, ...], name: str, trace: Trace) -> Iterator[Value]:
     for module, call in _find_calls(tracer, binding.binds):
         said = find_argument(call, "binding_key", 0)
         selector, _, parameter = str(said.value).rpartition(".") if isinstance(said, ast.Constant) else ("", "", "")
         value = find_argument(call, "value", 1)
         if value is not None and parameter == name and _is_selector_of(selector, configurable):
-            step = way.hop(
+            step = trace.step(
                 module.place(call),
                 Reason.of("hop-argument", Meaning.ARGUMENT, name=name, function=configurable[-1]),
                 OriginKind.ARGUMENT,
@@ -109,24 +109,24 @@ def _trace_calls(tracer: Tracer, binding: Binding, configurable: tuple[str, ...]
             yield from tracer.evaluate(module, value, step.inside(None))
 
 
-def _trace_texts(tracer: Tracer, binding: Binding, configurable: tuple[str, ...], name: str, way: Trace) -> Iterator[Value]:
+def _trace_texts(tracer: Tracer, binding: Binding, configurable: tuple[str, ...], name: str, trace: Trace) -> Iterator[Value]:
     """Bindings in a text of a program: which of its values is meant is for the user to change."""
     for module, call in _find_calls(tracer, binding.reads):
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
         for text in (part for argument in given for part in ast.walk(argument) if isinstance(part, ast.Constant)):
             for entry in read(text.value).entries if isinstance(text.value, str) else ():
                 if entry.path[-1] == name and len(entry.path) == 2 and _is_selector_of(entry.path[0], configurable):
-                    yield tracer.unknown(module, text, way, "why-text-built", text=module.short_text(text))
+                    yield tracer.unknown(module, text, trace, "why-text-built", text=module.short_text(text))
 
 
-def _trace_commands(tracer: Tracer, configurable: tuple[str, ...], name: str, way: Trace) -> Iterator[Value]:
+def _trace_commands(tracer: Tracer, configurable: tuple[str, ...], name: str, trace: Trace) -> Iterator[Value]:
     """Bindings that commands give to an option: ``--gin_bindings="setup.backend = 'nccl'"``."""
     for script in tracer.resolver.project.scripts(f"{configurable[-1]}.{name}"):
         for option in script.options:
             for entry in read(option.value).entries:
                 if entry.path[-1] == name and len(entry.path) == 2 and _is_selector_of(entry.path[0], configurable):
                     why = Reason.of("why-text-built", text=option.value)
-                    yield Value(script, option, OriginKind.UNKNOWN, why=why, way=way)
+                    yield Value(script, option, OriginKind.UNKNOWN, why=why, trace=trace)
 
 
 def _find_calls(tracer: Tracer, names: tuple[str, ...]) -> Iterator[tuple[Module, ast.Call]]:

@@ -41,9 +41,9 @@ def _list_conditions_around(module: Module, node: ast.AST) -> Iterator[tuple[ast
         if isinstance(around, (ast.If, ast.IfExp)) and (branch := find_branch(around, below)) is not None:
             yield around.test, branch
         for block in (getattr(around, name, None) for name in ("body", "orelse", "finalbody")):
-            if isinstance(block, list) and (ways := _list_early_exits(module, block)) and below in block:
+            if isinstance(block, list) and (traces := _list_early_exits(module, block)) and below in block:
                 at = block.index(below)
-                yield from ((test, False) for before, test in ways if before < at)
+                yield from ((test, False) for before, test in traces if before < at)
         if isinstance(around, FUNCTIONS):
             return
         below = around

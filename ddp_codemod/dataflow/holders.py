@@ -27,17 +27,17 @@ def find_holders(tracer: Tracer, module: Module, read: ast.expr) -> Iterator[tup
                 continue
             if one.maker is not AllocationKind.OPTIONS or not one.path:  # an option is a text, with no entries
                 yield one.module, one.call, (*one.path, *path)
-        for leaf in tracer.evaluate(module, at, Trace(kind=OriginKind.OBJECT)):
-            if isinstance(leaf.node, (ast.Dict, ast.Call)) and isinstance(leaf.module, Module) and _is_table(tracer, leaf):
-                yield leaf.module, leaf.node, path
+        for source in tracer.evaluate(module, at, Trace(kind=OriginKind.OBJECT)):
+            if isinstance(source.node, (ast.Dict, ast.Call)) and isinstance(source.module, Module) and _is_table(tracer, source):
+                yield source.module, source.node, path
 
 
-def _is_table(tracer: Tracer, leaf: Value) -> bool:
+def _is_table(tracer: Tracer, source: Value) -> bool:
     """Whether a value is a table, or an object that has entries as attributes: ``SimpleNamespace(lr=1)``."""
-    if leaf.kind == OriginKind.OBJECT or not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.Call):
-        return leaf.kind == OriginKind.OBJECT
+    if source.kind == OriginKind.OBJECT or not isinstance(source.module, Module) or not isinstance(source.node, ast.Call):
+        return source.kind == OriginKind.OBJECT
     kinds = {name for idioms in tracer.idioms for name in idioms.attribute_mappings}
-    return not kinds.isdisjoint(tracer.resolver.names(leaf.module, leaf.node.func))
+    return not kinds.isdisjoint(tracer.resolver.names(source.module, source.node.func))
 
 
 def _split_lookup(node: ast.expr) -> tuple[ast.expr, object] | None:

@@ -23,13 +23,13 @@ from ddp_codemod.sites.surface_calls import Use
 def find_indirect_uses(tracer: Tracer, module: Module, words: Collection[str]) -> Iterator[Use]:
     """The calls of the surfaces that a file passes on as values, wherever in the project these are called."""
     for node, surface in _find_surface_values(tracer, module, {*words, *aliases_of(module, words)}):
-        way = analyze_escapes(tracer, module, node)
-        found = [*_find_calls_of_value(tracer, node, surface, way)]
+        trace = analyze_escapes(tracer, module, node)
+        found = [*_find_calls_of_value(tracer, node, surface, trace)]
         at_once = surface.at_once and surface.shown is None
-        for home, call in way.arguments if at_once else ():
-            if (home, call) not in way.partials and may_call(tracer, home, call):
+        for home, call in trace.arguments if at_once else ():
+            if (home, call) not in trace.partials and may_call(tracer, home, call):
                 found.append(Use(home, call, surface, handed=True))
-        if not found and at_once and way.escapes and not any(is_only_inspecting(tracer, *one) for one in way.arguments):
+        if not found and at_once and trace.escapes and not any(is_only_inspecting(tracer, *one) for one in trace.arguments):
             found.append(Use(module, _make_placeholder_call(module, node), surface, handed=True))
         yield from found
 
@@ -41,8 +41,8 @@ def find_receiver_uses(tracer: Tracer, module: Module, words: Collection[str]) -
         if not isinstance(call.func, ast.Attribute) or tracer.resolver.resolve(module, call.func):
             continue
         names = [
-            list(_list_receiver_names(tracer, leaf))
-            for leaf in tracer.evaluate(module, call.func.value, Trace(kind=OriginKind.OBJECT))
+            list(_list_receiver_names(tracer, source))
+            for source in tracer.evaluate(module, call.func.value, Trace(kind=OriginKind.OBJECT))
         ]
         found = [tracer.finder.surface(f"{name}.{call.func.attr}") for known in names for name in known]
         surface = next(filter(None, found), None)
@@ -51,17 +51,17 @@ def find_receiver_uses(tracer: Tracer, module: Module, words: Collection[str]) -
             yield Use(module, call, surface, alone=sure)
 
 
-def _list_receiver_names(tracer: Tracer, leaf: Value) -> Iterator[str]:
-    """The qualified names of the modules that a leaf stands for, or of the class that it is an object of."""
-    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.expr):
+def _list_receiver_names(tracer: Tracer, source: Value) -> Iterator[str]:
+    """The qualified names of the modules that a source stands for, or of the class that it is an object of."""
+    if not isinstance(source.module, Module) or not isinstance(source.node, ast.expr):
         return
-    yield from tracer.resolver.names(leaf.module, leaf.node)
-    node = leaf.node
+    yield from tracer.resolver.names(source.module, source.node)
+    node = source.node
     if isinstance(node, ast.Call):
-        called = tracer.resolver.names(leaf.module, node.func)
+        called = tracer.resolver.names(source.module, node.func)
         yield from called
         if node.args and "importlib.import_module" in called:
-            for named in tracer.evaluate(leaf.module, node.args[0]):
+            for named in tracer.evaluate(source.module, node.args[0]):
                 if isinstance(named.value, Known) and isinstance(named.value.value, str):
                     yield named.value.value
 
@@ -73,13 +73,13 @@ def _make_placeholder_call(module: Module, node: ast.expr) -> ast.Call:
     return call
 
 
-def _find_calls_of_value(tracer: Tracer, node: ast.expr, surface: Surface, way: EscapeInfo) -> Iterator[Use]:
+def _find_calls_of_value(tracer: Tracer, node: ast.expr, surface: Surface, trace: EscapeInfo) -> Iterator[Use]:
     """The calls of a value, found by its name or not, and those of what binds some of its arguments."""
-    for home, call in way.calls:
+    for home, call in trace.calls:
         if (named := tracer.finder.use(home, call)) is not None:
             yield named
             continue
-        bound = [(other, part) for other, part in way.partials if _may_be_bound_by(tracer, home, call.func, other, part)]
+        bound = [(other, part) for other, part in trace.partials if _may_be_bound_by(tracer, home, call.func, other, part)]
         if not bound and (use := _make_use(tracer, home, call, node, surface)) is not None:
             yield use
         for other, part in bound:
@@ -128,26 +128,26 @@ def _make_use(tracer: Tracer, module: Module, call: ast.Call, value: ast.expr, s
     """The use that a call is which may be of a surface; ``alone`` where it can be of nothing else."""
     if any(isinstance(entity, (Definition, Instance)) for entity in tracer.resolver.resolve(module, call.func)):
         return None  # a class or function of the project, whose own code is read
-    leaves = [
-        leaf
-        for leaf in tracer.evaluate(module, call.func, Trace(kind=OriginKind.OBJECT))
-        if not (isinstance(leaf.value, Known) and leaf.value.value is None)  # which is not called
+    sources = [
+        source
+        for source in tracer.evaluate(module, call.func, Trace(kind=OriginKind.OBJECT))
+        if not (isinstance(source.value, Known) and source.value.value is None)  # which is not called
     ]
-    ours = [leaf for leaf in leaves if leaf.node is value or _is_surface(tracer, leaf.module, leaf.node, surface)]
-    if not ours and leaves and all(_is_named(tracer, leaf.module, leaf.node) for leaf in leaves):
+    ours = [source for source in sources if source.node is value or _is_surface(tracer, source.module, source.node, surface)]
+    if not ours and sources and all(_is_named(tracer, source.module, source.node) for source in sources):
         return None
-    others = [leaf for leaf in leaves if not any(leaf is one for one in ours)]
-    alike = all(_is_equivalent_surface(tracer, leaf, call, surface) for leaf in others)
-    return Use(module, call, surface, alone=not others and bool(leaves), alike=alike and bool(leaves))
+    others = [source for source in sources if not any(source is one for one in ours)]
+    alike = all(_is_equivalent_surface(tracer, source, call, surface) for source in others)
+    return Use(module, call, surface, alone=not others and bool(sources), alike=alike and bool(sources))
 
 
-def _is_equivalent_surface(tracer: Tracer, leaf: Value, call: ast.Call, surface: Surface) -> bool:
+def _is_equivalent_surface(tracer: Tracer, source: Value, call: ast.Call, surface: Surface) -> bool:
     """Whether another function that may be called there is a surface too, and what the call names means the same to it."""
-    if call.args or not isinstance(leaf.module, Module) or not isinstance(leaf.node, (ast.Name, ast.Attribute)):
+    if call.args or not isinstance(source.module, Module) or not isinstance(source.node, (ast.Name, ast.Attribute)):
         return False
     given = {keyword.arg for keyword in call.keywords}
     roles = {one.name: one.role for one in surface.parameters if one.name in given}
-    found = map(tracer.finder.surface, tracer.resolver.names(leaf.module, leaf.node))
+    found = map(tracer.finder.surface, tracer.resolver.names(source.module, source.node))
     return any(roles == {one.name: one.role for one in other.parameters if one.name in given} for other in found if other)
 
 
@@ -167,5 +167,6 @@ def _is_surface(tracer: Tracer, module: object, node: object, surface: Surface) 
 def _may_be_bound_by(tracer: Tracer, module: Module, callee: ast.expr, other: Module, part: ast.Call) -> bool:
     """Whether a callee can be what a call that binds arguments gives."""
     return any(
-        leaf.module is other and leaf.node is part for leaf in tracer.evaluate(module, callee, Trace(kind=OriginKind.OBJECT))
+        source.module is other and source.node is part
+        for source in tracer.evaluate(module, callee, Trace(kind=OriginKind.OBJECT))
     )

@@ -15,18 +15,18 @@ from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 
-Piece = Union[str, ast.expr]
+Fragment = Union[str, ast.expr]
 FIELD = re.compile(r"\{(\w*)\}")
 
 
-def list_text_pieces(node: ast.expr) -> list[Piece] | None:
+def list_text_fragments(node: ast.expr) -> list[Fragment] | None:
     """The texts and placeholders that an expression joins, in order; None where it is put together in another way."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return [node.value]
     if isinstance(node, ast.JoinedStr):
         return _split_fstring(node)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        left, right = (list_text_pieces(part) or [part] for part in (node.left, node.right))
+        left, right = (list_text_fragments(part) or [part] for part in (node.left, node.right))
         return [*left, *right]
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and _is_text(node.left):
         given = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
@@ -44,7 +44,7 @@ def list_text_pieces(node: ast.expr) -> list[Piece] | None:
 
 
 def find_literal_prefix(node: object) -> str:
-    """The text that an expression starts with, however it is put together; "" where its first piece is not written out."""
+    """The text that an expression starts with, however it is put together; "" where its first fragment is not written out."""
     at = node
     while True:
         if isinstance(at, ast.BinOp):
@@ -57,8 +57,8 @@ def find_literal_prefix(node: object) -> str:
             return at.value if isinstance(at, ast.Constant) and isinstance(at.value, str) else ""
 
 
-def _split_fstring(node: ast.JoinedStr) -> list[Piece] | None:
-    found: list[Piece] = []
+def _split_fstring(node: ast.JoinedStr) -> list[Fragment] | None:
+    found: list[Fragment] = []
     for part in node.values:
         if isinstance(part, ast.Constant):
             found.append(str(part.value))
@@ -73,29 +73,33 @@ def _is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-def _fill_template(texts: list[str], given: list[ast.expr]) -> list[Piece] | None:
+def _fill_template(texts: list[str], given: list[ast.expr]) -> list[Fragment] | None:
     if len(texts) != len(given) + 1 or any("%" in text or "{" in text for text in texts):
         return None
-    found: list[Piece] = [texts[0]]
+    found: list[Fragment] = [texts[0]]
     for value, text in zip(given, texts[1:], strict=True):
         found += [value, text]
     return found
 
 
-def trace_text(tracer: Tracer, module: Module, node: ast.JoinedStr | ast.BinOp, way: Trace) -> list[Value]:
-    """The leaves of a text that is put together: the whole of it where it is known, else those of its pieces."""
-    value = tracer.facts.fold(module, node, way.frame)
-    if isinstance(value, Known) and not (_is_wrong(tracer, value) and _has_names(tracer, module, node, way)):
-        return [Value(module, node, way.kind, value, None, way)]
-    put_together = trace_pieces(tracer, module, node, way)
+def trace_text(tracer: Tracer, module: Module, node: ast.JoinedStr | ast.BinOp, trace: Trace) -> list[Value]:
+    """The sources of a text that is put together: the whole of it where it is known, else those of its fragments."""
+    value = tracer.facts.fold(module, node, trace.frame)
+    if isinstance(value, Known) and not (_is_wrong(tracer, value) and _has_names(tracer, module, node, trace)):
+        return [Value(module, node, trace.kind, value, None, trace)]
+    put_together = trace_fragments(tracer, module, node, trace)
     if put_together is not None:
         return put_together
-    return [tracer.unknown(module, node, way, "why-text-built", text=module.text(node))]
+    return [tracer.unknown(module, node, trace, "why-text-built", text=module.text(node))]
 
 
-def _has_names(tracer: Tracer, module: Module, node: ast.expr, way: Trace) -> bool:
+def _has_names(tracer: Tracer, module: Module, node: ast.expr, trace: Trace) -> bool:
     """Whether a text is put together of variables that hold names of backends, which one text in its place would lose."""
-    held = (tracer.facts.fold(module, piece, way.frame) for piece in list_text_pieces(node) or () if isinstance(piece, ast.expr))
+    held = (
+        tracer.facts.fold(module, fragment, trace.frame)
+        for fragment in list_text_fragments(node) or ()
+        if isinstance(fragment, ast.expr)
+    )
     return any(isinstance(value, Known) and value.value in tracer.rules.backends for value in held)
 
 
@@ -109,11 +113,11 @@ def _is_wrong(tracer: Tracer, value: Known) -> bool:
     )
 
 
-def trace_pieces(tracer: Tracer, module: Module, node: ast.expr, way: Trace) -> list[Value] | None:
-    """The leaves of the backends in a text such as ``f"cpu:gloo,cuda:{backend}"``; None where it is no such text."""
-    joined = [piece for piece in list_text_pieces(node) or [] if piece != ""]
+def trace_fragments(tracer: Tracer, module: Module, node: ast.expr, trace: Trace) -> list[Value] | None:
+    """The sources of the backends in a text such as ``f"cpu:gloo,cuda:{backend}"``; None where it is no such text."""
+    joined = [fragment for fragment in list_text_fragments(node) or [] if fragment != ""]
     if len(joined) == 1 and isinstance(joined[0], ast.expr):
-        return [*tracer.evaluate(module, joined[0], _add_part_step(module, node, way))]
+        return [*tracer.evaluate(module, joined[0], _add_part_step(module, node, trace))]
     slots: list[ast.expr] = []
     parts = _split_composite(joined)
     for part in parts:
@@ -125,34 +129,38 @@ def trace_pieces(tracer: Tracer, module: Module, node: ast.expr, way: Trace) -> 
             slots.append(name)
         else:
             return None
-    found = [leaf for slot in slots for leaf in tracer.evaluate(module, slot, _add_part_step(module, node, way))]
+    found = [source for slot in slots for source in tracer.evaluate(module, slot, _add_part_step(module, node, trace))]
     # the name of one device: what is a composite itself, or no name at all, does not fit in there
     fits = all(
-        isinstance(leaf.value.value, str) and ":" not in leaf.value.value for leaf in found if isinstance(leaf.value, Known)
+        isinstance(source.value.value, str) and ":" not in source.value.value
+        for source in found
+        if isinstance(source.value, Known)
     )
     # one device with something unknown behind it is far more often a device and its number
-    named = len(parts) > 1 or any(isinstance(leaf.value, Known) and leaf.value.value in tracer.rules.backends for leaf in found)
+    named = len(parts) > 1 or any(
+        isinstance(source.value, Known) and source.value.value in tracer.rules.backends for source in found
+    )
     return found if slots and fits and named else None
 
 
 def slots(node: ast.expr) -> list[ast.expr]:
     """The expressions that stand for the backends of a text that is put together; [] where it is no such text."""
-    joined = [piece for piece in list_text_pieces(node) or [] if piece != ""]
+    joined = [fragment for fragment in list_text_fragments(node) or [] if fragment != ""]
     if len(joined) == 1:
-        return [piece for piece in joined if isinstance(piece, ast.expr)]
+        return [fragment for fragment in joined if isinstance(fragment, ast.expr)]
     return [name for _, name in _split_composite(joined) if isinstance(name, ast.expr)]
 
 
-def _add_part_step(module: Module, node: ast.expr, way: Trace) -> Trace:
-    return way.hop(module.place(node), Reason.of("hop-part", Meaning.PART, text=" ".join(module.text(node).split())))
+def _add_part_step(module: Module, node: ast.expr, trace: Trace) -> Trace:
+    return trace.step(module.place(node), Reason.of("hop-part", Meaning.PART, text=" ".join(module.text(node).split())))
 
 
-def _split_composite(joined: list[Piece]) -> list[tuple[list[Piece], Piece]]:
+def _split_composite(joined: list[Fragment]) -> list[tuple[list[Fragment], Fragment]]:
     """The devices and backends of a composite, each a text or one placeholder; [(), ...] where it has another shape."""
-    tokens: list[Piece] = []
-    for piece in joined:
-        tokens += [token for token in re.split(r"([,:])", piece) if token] if isinstance(piece, str) else [piece]
-    found: list[tuple[list[Piece], Piece]] = []
+    tokens: list[Fragment] = []
+    for fragment in joined:
+        tokens += [token for token in re.split(r"([,:])", fragment) if token] if isinstance(fragment, str) else [fragment]
+    found: list[tuple[list[Fragment], Fragment]] = []
     at = 0
     while at < len(tokens):
         part = tokens[at : at + 3]

@@ -23,7 +23,7 @@ _Places = Iterable[tuple[Module, ast.expr]]
 
 
 def trace_later_writes(
-    tracer: Tracer, module: Module, node: ast.AST, mapping: ast.expr, wanted: FoldResult, way: Trace, name: str, whole: bool
+    tracer: Tracer, module: Module, node: ast.AST, mapping: ast.expr, wanted: FoldResult, trace: Trace, name: str, whole: bool
 ) -> list[Value]:
     """What other code writes under the key into a mapping that was written out."""
     if not isinstance(wanted, Known) or not isinstance(node, ast.expr) or not _is_a_key(tracer, name):
@@ -39,14 +39,14 @@ def trace_later_writes(
             and owner_scope(home, scope_of(home, place), place.id) is same
         )
     ]
-    return _trace_writes(tracer, places, wanted, way, name, whole)
+    return _trace_writes(tracer, places, wanted, trace, name, whole)
 
 
 def trace_writes_to_passed(
-    tracer: Tracer, module: Module, mapping: ast.expr, leaf: Value, wanted: FoldResult, name: str, whole: bool
+    tracer: Tracer, module: Module, mapping: ast.expr, source: Value, wanted: FoldResult, name: str, whole: bool
 ) -> list[Value]:
     """What is written under the key into what a function's ``**options`` took in, by that name or by the attribute that keeps it."""
-    home, parameter = leaf.code
+    home, parameter = source.code
     if not isinstance(wanted, Known) or not isinstance(parameter, ast.arg) or not _is_a_key(tracer, name):
         return []
     places = [*_find_parameter_reads(home, parameter, mapping)]
@@ -59,7 +59,7 @@ def trace_writes_to_passed(
             for node in other.nodes.get(ast.Attribute, ())
             if isinstance(node, ast.Attribute) and node.attr == mapping.attr and isinstance(node.ctx, ast.Load)
         ]
-    return _trace_writes(tracer, places, wanted, leaf.way, name, False)
+    return _trace_writes(tracer, places, wanted, source.trace, name, False)
 
 
 def _find_parameter_reads(module: Module, parameter: ast.arg, mapping: ast.expr) -> Iterator[tuple[Module, ast.expr]]:
@@ -72,12 +72,12 @@ def _find_parameter_reads(module: Module, parameter: ast.arg, mapping: ast.expr)
             yield module, node
 
 
-def _trace_writes(tracer: Tracer, places: _Places, wanted: Known, way: Trace, name: str, whole: bool) -> list[Value]:
+def _trace_writes(tracer: Tracer, places: _Places, wanted: Known, trace: Trace, name: str, whole: bool) -> list[Value]:
     found: list[Value] = []
     for home, place in places:
         for step in find_stores_at(tracer, home, place, wanted):
-            reason = Reason.of("hop-assigned", name=f"{home.text(place)}[{name!r}]")
-            at = way.hop(home.place(step.statement), reason, OriginKind.KEY)
+            reason = Reason.of("step-assigned", name=f"{home.text(place)}[{name!r}]")
+            at = trace.step(home.place(step.statement), reason, OriginKind.KEY)
             if step.does in (KeyEffect.SETS, KeyEffect.FILLS) and step.value is not None:
                 found += tracer.evaluate(home, step.value, at)
             elif step.does is KeyEffect.MIXES and step.value is not None:
@@ -103,6 +103,6 @@ def _is_alias(module: Module, place: ast.expr) -> bool:
     return isinstance(module.parents.get(place), (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword, ast.Call))
 
 
-def make_unknown(tracer: Tracer, module: Module, node: ast.AST, way: Trace) -> Value:
+def make_unknown(tracer: Tracer, module: Module, node: ast.AST, trace: Trace) -> Value:
     """What may be in a mapping that is not read."""
-    return replace(tracer.unknown(module, node, way, "why-spread", text=" ".join(module.text(node).split())), open=True)
+    return replace(tracer.unknown(module, node, trace, "why-spread", text=" ".join(module.text(node).split())), open=True)

@@ -16,8 +16,8 @@ from ddp_codemod.sites.scopes import Binding
 LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
 
 
-def trace_loop(tracer: Tracer, module: Module, binding: Binding, way: Trace) -> list[Value] | None:
-    """The leaves of a loop's variable; None where what it goes over is not written out."""
+def trace_loop(tracer: Tracer, module: Module, binding: Binding, trace: Trace) -> list[Value] | None:
+    """The sources of a loop's variable; None where what it goes over is not written out."""
     loop = binding.node
     path = _find_target_path(loop.target, binding.name) if isinstance(loop, LOOPS) else None
     if path is None or not isinstance(loop, LOOPS):
@@ -31,16 +31,16 @@ def trace_loop(tracer: Tracer, module: Module, binding: Binding, way: Trace) -> 
     if has_additions(module, over, GROWING | FILLING):
         return None
     found: list[Value] = []
-    for leaf in tracer.evaluate(module, over, way):
-        elements = _list_elements(leaf.node, part)
+    for source in tracer.evaluate(module, over, trace):
+        elements = _list_elements(source.node, part)
         if elements is None:
             return None
         for element in elements:
             at = _pick_element(element, path)
             if at is None:
                 return None
-            step = leaf.way.hop(leaf.code[0].place(element), Reason.of("hop-loop", name=binding.name), OriginKind.LOOP)
-            found += tracer.evaluate(leaf.code[0], at, step)
+            step = source.trace.step(source.code[0].place(element), Reason.of("hop-loop", name=binding.name), OriginKind.LOOP)
+            found += tracer.evaluate(source.code[0], at, step)
     return found
 
 

@@ -20,8 +20,8 @@ from ddp_codemod.sites.scopes import scope_of
 DEPTH = 4  # copies of copies
 
 
-def trace_namespace(tracer: Tracer, module: Module, node: ast.Attribute, way: Trace) -> tuple[list[Value], bool]:
-    """The leaves of ``x.a.b`` where the project made ``x`` by a call of somebody else's class.
+def trace_namespace(tracer: Tracer, module: Module, node: ast.Attribute, trace: Trace) -> tuple[list[Value], bool]:
+    """The sources of ``x.a.b`` where the project made ``x`` by a call of somebody else's class.
 
     Also whether that is all: an ``x`` that some callers make this way, and others have parsed from a command line, holds more.
     """
@@ -32,19 +32,19 @@ def trace_namespace(tracer: Tracer, module: Module, node: ast.Attribute, way: Tr
         at = at.value
     found: list[Value] = []
     whole = True
-    for leaf in _find_origins(tracer, module, at, way) if isinstance(at, (ast.Name, ast.Call)) else ():
-        home, call, before = leaf.module, leaf.node, len(found)
+    for source in _find_origins(tracer, module, at, trace) if isinstance(at, (ast.Name, ast.Call)) else ():
+        home, call, before = source.module, source.node, len(found)
         if not isinstance(home, Module) or not isinstance(call, ast.Call):
             whole = False
             continue
         for name in _list_assigned_names(home, call):
             for binding in find_stores_by_text(home, ".".join([name, *path])):
                 if binding.value is not None and scope_of(home, binding.node) is scope_of(home, call):
-                    step = leaf.way.hop(
+                    step = source.trace.step(
                         home.place(binding.node), Reason.of("hop-assigned", name=binding.name), OriginKind.ASSIGNMENT
                     )
                     found += tracer.evaluate(home, binding.value, step)
-        step = leaf.way.hop(home.place(call), Reason.of("hop-key", text=path[0]), OriginKind.KEY)
+        step = source.trace.step(home.place(call), Reason.of("hop-key", text=path[0]), OriginKind.KEY)
         for keyword in call.keywords:
             if keyword.arg == path[0]:
                 found += tracer.descend(home, keyword.value, path[1:], step)
@@ -59,19 +59,19 @@ def trace_namespace(tracer: Tracer, module: Module, node: ast.Attribute, way: Tr
 
 
 def _find_origins(
-    tracer: Tracer, module: Module, node: ast.expr, way: Trace, seen: frozenset[ast.expr] = frozenset()
+    tracer: Tracer, module: Module, node: ast.expr, trace: Trace, seen: frozenset[ast.expr] = frozenset()
 ) -> Iterator[Value]:
     """What an object can be: the calls that made it, or what it was copied from, copies of copies included, and what is no call."""
-    for leaf in tracer.evaluate(module, node, replace(way, kind=OriginKind.OBJECT)):
-        call = leaf.node
-        if not isinstance(call, ast.Call) or not isinstance(leaf.module, Module):
-            yield leaf
+    for source in tracer.evaluate(module, node, replace(trace, kind=OriginKind.OBJECT)):
+        call = source.node
+        if not isinstance(call, ast.Call) or not isinstance(source.module, Module):
+            yield source
             continue
-        original = find_copy_source(tracer, leaf.module, call)
+        original = find_copy_source(tracer, source.module, call)
         if original is None:
-            yield leaf
+            yield source
         elif original not in seen and len(seen) < DEPTH:
-            yield from _find_origins(tracer, leaf.module, original, leaf.way, seen | {original})
+            yield from _find_origins(tracer, source.module, original, source.trace, seen | {original})
 
 
 def _list_assigned_names(module: Module, call: ast.Call) -> list[str]:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from ddp_codemod.dataflow.allocation_sites import AllocationKind, AllocationSites
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.joined_texts import list_text_pieces
+from ddp_codemod.dataflow.joined_texts import list_text_fragments
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.discover.kinds import CONFIGS, PROGRAMS
 from ddp_codemod.kinds import OriginKind
@@ -86,12 +86,12 @@ def _list_path_endings(tracer: Tracer, module: Module, node: ast.expr, depth: in
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
         yield from _list_path_endings(tracer, module, node.right, depth + 1)
         return
-    for leaf in tracer.evaluate(module, node):
-        inner, home = leaf.node, leaf.module
-        if leaf.way.kind in _CHOSEN:  # a user may choose another one
+    for source in tracer.evaluate(module, node):
+        inner, home = source.node, source.module
+        if source.trace.kind in _CHOSEN:  # a user may choose another one
             yield ""
-        elif isinstance(leaf.value, Known) and isinstance(leaf.value.value, str):
-            yield _normalize_path(leaf.value.value)
+        elif isinstance(source.value, Known) and isinstance(source.value.value, str):
+            yield _normalize_path(source.value.value)
         elif isinstance(inner, (ast.With, ast.AsyncWith)) and isinstance(home, Module) and isinstance(node, ast.Name):
             for item in inner.items:
                 if isinstance(item.optional_vars, ast.Name) and item.optional_vars.id == node.id:
@@ -104,7 +104,7 @@ def _list_path_endings(tracer: Tracer, module: Module, node: ast.expr, depth: in
 
 def _find_literal_end(node: object) -> str:
     """The text that an expression ends in, from the last folder on; a part of a name has a star in front; "" where it is not written."""
-    joined = list_text_pieces(node) if isinstance(node, ast.expr) else None
+    joined = list_text_fragments(node) if isinstance(node, ast.expr) else None
     last = joined[-1] if joined else None
     if not isinstance(last, str) or not last:
         return ""

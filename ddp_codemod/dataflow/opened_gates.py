@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from msgspec import Struct
 
-from ddp_codemod.dataflow.demands import leaves
+from ddp_codemod.dataflow.demands import sources
 from ddp_codemod.dataflow.fold import UNKNOWN, FoldResult, Known
 from ddp_codemod.dataflow.gates import NO_GATES, Gates
 from ddp_codemod.dataflow.tested_counts import NO_COUNTS, Counts, goes_to
@@ -156,7 +156,7 @@ def is_only_said(statements: Iterable[ast.stmt]) -> bool:
     found = list(statements)
     return bool(found) and all(
         isinstance(one, ast.Pass)
-        or leaves(one)
+        or sources(one)
         or (isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) and last_name(one.value.func) in SAYS)
         for one in found
     )

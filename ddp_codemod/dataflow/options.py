@@ -37,7 +37,7 @@ def find_declared_default(tracer: Tracer, module: Module, node: ast.Call, names:
 
 
 def trace_decorated_default(
-    tracer: Tracer, module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str, way: Trace
+    tracer: Tracer, module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str, trace: Trace
 ) -> list[Value]:
     """The default that a decorator declares for a parameter: ``@click.option("--backend", default="nccl")``."""
     found: list[Value] = []
@@ -45,11 +45,11 @@ def trace_decorated_default(
         if isinstance(decorator, ast.Call):
             for flag in list_flags(tracer):
                 if last_name(decorator.func) == flag.method and find_destination(decorator, flag) == name:
-                    found += _trace_default(tracer, module, decorator, flag, name, way)
+                    found += _trace_default(tracer, module, decorator, flag, name, trace)
     return found
 
 
-def trace_option(tracer: Tracer, module: Module, name: str, way: Trace, origin: AllocationSites | None = None) -> list[Value]:
+def trace_option(tracer: Tracer, module: Module, name: str, trace: Trace, origin: AllocationSites | None = None) -> list[Value]:
     """The defaults of the options whose value an attribute of this name reads.
 
     Those of the parser that made the object, where that is known, in the files that parse them where these declare it, else in
@@ -57,8 +57,8 @@ def trace_option(tracer: Tracer, module: Module, name: str, way: Trace, origin: 
     """
     homes, parsers = (origin.homes, origin.parsers) if origin is not None else ([], [])
     if origin is not None:
-        way = way.with_doubt(origin.doubt_of_options, module.text(origin.at))
-        if way.is_over:
+        trace = trace.with_doubt(origin.doubt_of_options, module.text(origin.at))
+        if trace.is_over:
             return []
     every = find_declarations(tracer, name)
     read = {file: [one for one in made if may_be_parsed_by(tracer, one[0], one[1], parsers)] for file, made in every.items()}
@@ -79,16 +79,16 @@ def trace_option(tracer: Tracer, module: Module, name: str, way: Trace, origin: 
     nearest = [home for home in dict.fromkeys(homes) if home in by_file] or _find_nearest([*homes, module.name][0], by_file)
     for file in nearest:
         for other, call, flag in by_file[file]:
-            found += _trace_default(tracer, other, call, flag, name, way)
+            found += _trace_default(tracer, other, call, flag, name, trace)
     others = files - set(nearest)
     words = {text.lstrip("-") for file in nearest for _, call, _ in by_file[file] for text in list_texts(call.args)} | words
     if not found:
         return []
-    given = [*_trace_parsed_lists(tracer, words, nearest, way), *_trace_command_lists(tracer, words, others, way)]
-    return [*found, *given, *_trace_launch_options(tracer, words, lambda file: file not in others, way)]
+    given = [*_trace_parsed_lists(tracer, words, nearest, trace), *_trace_command_lists(tracer, words, others, trace)]
+    return [*found, *given, *_trace_launch_options(tracer, words, lambda file: file not in others, trace)]
 
 
-def _trace_parsed_lists(tracer: Tracer, words: Iterable[str], files: Iterable[str], way: Trace) -> list[Value]:
+def _trace_parsed_lists(tracer: Tracer, words: Iterable[str], files: Iterable[str], trace: Trace) -> list[Value]:
     """What the files that declare an option give it in a command line of their own: ``parse_args(["--backend", "nccl"])``."""
     found: list[Value] = []
     methods = {method for flag in list_flags(tracer) for method in flag.parse_methods}
@@ -96,11 +96,11 @@ def _trace_parsed_lists(tracer: Tracer, words: Iterable[str], files: Iterable[st
         for call in (call for method in sorted(methods) for call in calls.index_calls(module).get(method, ())):
             given = calls.find_argument(call, "args", 0)
             parts = given.elts if isinstance(given, (ast.List, ast.Tuple)) else []
-            found += _trace_words(tracer, module, parts, words, last_name(call.func), way)
+            found += _trace_words(tracer, module, parts, words, last_name(call.func), trace)
     return found
 
 
-def _trace_command_lists(tracer: Tracer, words: Iterable[str], others: set[str], way: Trace) -> list[Value]:
+def _trace_command_lists(tracer: Tracer, words: Iterable[str], others: set[str], trace: Trace) -> list[Value]:
     """What code gives an option in the words of a command that it starts: ``run(["python", "train.py", "--backend", "nccl"])``."""
     project, words = tracer.resolver.project, set(words)
     found: list[Value] = []
@@ -114,7 +114,7 @@ def _trace_command_lists(tracer: Tracer, words: Iterable[str], others: set[str],
             if {file for program in programs for file in project.started(program)} - others:
                 around = module.parents[node]
                 function = last_name(around.func) if isinstance(around, ast.Call) else ""
-                found += _trace_words(tracer, module, node.elts, words, function or module.text(node), way)
+                found += _trace_words(tracer, module, node.elts, words, function or module.text(node), trace)
     return found
 
 
@@ -133,7 +133,7 @@ def _find_lists_with(module: Module, words: set[str]) -> list[ast.List | ast.Tup
 
 
 def _trace_words(
-    tracer: Tracer, module: Module, parts: Sequence[ast.expr], words: Iterable[str], function: str, way: Trace
+    tracer: Tracer, module: Module, parts: Sequence[ast.expr], words: Iterable[str], function: str, trace: Trace
 ) -> Iterator[Value]:
     """What is behind an option in the words of a command line."""
     for part, after in zip(parts, [*parts[1:], None], strict=False):
@@ -142,22 +142,22 @@ def _trace_words(
         if name not in words or not text.startswith("-"):
             continue
         reason = Reason.of("hop-argument", Meaning.ARGUMENT, name=name, function=function)
-        step = way.hop(module.place(part), reason, OriginKind.ARGUMENT)
+        step = trace.step(module.place(part), reason, OriginKind.ARGUMENT)
         if joined and tracer.could_be_value(value):  # one text holds the name and the value
             yield tracer.unknown(module, part, step, "why-expression", text=module.text(part))
         elif after is not None and not joined:
             yield from tracer.evaluate(module, after, step.inside(None))
 
 
-def trace_field_option(tracer: Tracer, name: str, homes: Iterable[str], way: Trace) -> list[Value]:
+def trace_field_option(tracer: Tracer, name: str, homes: Iterable[str], trace: Trace) -> list[Value]:
     """What launch files pass for the option that a parser makes from a field of a class, to the files that parse or name these."""
     project = tracer.resolver.project
     ours = {file for home in homes for file in (home, *project.mentioning(PurePosixPath(home).stem))}
     others = find_declarations(tracer, name)
-    return _trace_launch_options(tracer, {name, name.replace("_", "-")}, lambda file: file in ours and file not in others, way)
+    return _trace_launch_options(tracer, {name, name.replace("_", "-")}, lambda file: file in ours and file not in others, trace)
 
 
-def _trace_launch_options(tracer: Tracer, words: Iterable[str], takes: Callable[[str], bool], way: Trace) -> list[Value]:
+def _trace_launch_options(tracer: Tracer, words: Iterable[str], takes: Callable[[str], bool], trace: Trace) -> list[Value]:
     """What the project's launch files pass for an option to the files that take it."""
     found: list[Value] = []
     project, value = tracer.resolver.project, tracer.value_ahead
@@ -167,7 +167,7 @@ def _trace_launch_options(tracer: Tracer, words: Iterable[str], takes: Callable[
             for option in _index_options(tracer, script).get(word, ()):
                 started = find_option_receivers(project, script, option)
                 if any(map(takes, started)) and tracer.could_be_value(option.value):
-                    step = way.hop(script.place(option), explain_launch_value(option))
+                    step = trace.step(script.place(option), explain_launch_value(option))
                     found.append(Value(script, option, OriginKind.COMMAND_LINE, Known(option.value), None, step))
     return list(dict.fromkeys(found))
 
@@ -209,10 +209,10 @@ def _find_nearest(name: str, files: Iterable[str]) -> list[str]:
     return [file for file in files if shared(file) == best]
 
 
-def _trace_default(tracer: Tracer, module: Module, call: ast.Call, flag: Flag, name: str, way: Trace) -> list[Value]:
+def _trace_default(tracer: Tracer, module: Module, call: ast.Call, flag: Flag, name: str, trace: Trace) -> list[Value]:
     keyword = name if last_name(call.func) == flag.defaults_method else flag.default
     value = calls.find_argument(call, keyword, flag.default_position)
-    step = way.hop(module.place(call), Reason.of("hop-option", name=name), OriginKind.OPTION_DEFAULT)
+    step = trace.step(module.place(call), Reason.of("hop-option", name=name), OriginKind.OPTION_DEFAULT)
     bare = calls.find_argument(call, flag.const, None) if flag.const else None  # ``--backend`` without a value
     found = [*tracer.evaluate(module, bare, step.inside(None))] if bare is not None else []
     if value is None:
@@ -220,14 +220,14 @@ def _trace_default(tracer: Tracer, module: Module, call: ast.Call, flag: Flag, n
     return [*tracer.evaluate(module, value, step.inside(None)), *found]
 
 
-def trace_handle(tracer: Tracer, module: Module, node: ast.Attribute, way: Trace) -> list[Value]:
+def trace_handle(tracer: Tracer, module: Module, node: ast.Attribute, trace: Trace) -> list[Value]:
     """The default of ``HANDLE.value``, where HANDLE is what declaring an option gave (absl)."""
     found: list[Value] = []
     if node.attr == "value":
-        for leaf in tracer.evaluate(module, node.value, way):
-            for flag in list_flags(tracer) if isinstance(leaf.node, ast.Call) and isinstance(leaf.module, Module) else ():
-                if isinstance(leaf.node, ast.Call) and last_name(leaf.node.func) == flag.method:
-                    found += _trace_default(tracer, leaf.code[0], leaf.node, flag, node.attr, way)
+        for source in tracer.evaluate(module, node.value, trace):
+            for flag in list_flags(tracer) if isinstance(source.node, ast.Call) and isinstance(source.module, Module) else ():
+                if isinstance(source.node, ast.Call) and last_name(source.node.func) == flag.method:
+                    found += _trace_default(tracer, source.code[0], source.node, flag, node.attr, trace)
     return found
 
 

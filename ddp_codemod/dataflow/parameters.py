@@ -23,7 +23,7 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.entities import Definition
 from ddp_codemod.sites.scopes import FUNCTIONS, Binding, bindings, owner_scope, scope_of
 
-# Where a parameter gets values besides its default and its callers: each gives the leaves of what it declares, [] for nothing.
+# Where a parameter gets values besides its default and its callers: each gives the sources of what it declares, [] for nothing.
 SOURCES: tuple[Callable[[Tracer, Module, Def, str, Trace], list[Value]], ...] = (
     options.trace_decorated_default,
     gin.trace_parameter_bindings,
@@ -33,36 +33,40 @@ SOURCES: tuple[Callable[[Tracer, Module, Def, str, Trace], list[Value]], ...] = 
 OVERRIDDEN = "overridden"  # under which the tracer remembers defaults that a call has replaced
 
 
-def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: Binding, way: Trace) -> list[Value]:
-    """The leaves of a parameter: its default and what every call in the project passes."""
+def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: Binding, trace: Trace) -> list[Value]:
+    """The sources of a parameter: its default and what every call in the project passes."""
     node = binding.node
     assert isinstance(node, ast.arg)
-    return [*(tracer.ask(module, node, way, (), partial(_trace_parameter, tracer, module, function, node)) or ())]
+    return [*(tracer.ask(module, node, trace, (), partial(_trace_parameter, tracer, module, function, node)) or ())]
 
 
-def _trace_parameter(tracer: Tracer, module: Module, function: ast.AST, node: ast.arg, way: Trace) -> list[Value]:
+def _trace_parameter(tracer: Tracer, module: Module, function: ast.AST, node: ast.arg, trace: Trace) -> list[Value]:
     if isinstance(function, ast.Lambda):
-        return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function="lambda")]
+        return [tracer.unknown(module, node, trace, "why-parameter", name=node.arg, function="lambda")]
     assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
     if node is function.args.vararg and callers_of(tracer, module, function):
-        return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function=function.name)]
+        return [tracer.unknown(module, node, trace, "why-parameter", name=node.arg, function=function.name)]
     if node in (function.args.vararg, function.args.kwarg) or _is_test_parameter(tracer, module, function, node.arg):
         return [
             Value(
-                module, node, OriginKind.PARAMETER, why=Reason.of("why-parameter", name=node.arg, function=function.name), way=way
+                module,
+                node,
+                OriginKind.PARAMETER,
+                why=Reason.of("why-parameter", name=node.arg, function=function.name),
+                trace=trace,
             )
         ]
-    if way.certain and is_annotation_of(tracer.resolver, module, node.annotation, tracer.no_texts):
-        return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function=function.name)]
+    if trace.certain and is_annotation_of(tracer.resolver, module, node.annotation, tracer.no_texts):
+        return [tracer.unknown(module, node, trace, "why-parameter", name=node.arg, function=function.name)]
     if decorator := find_opaque_decorator(tracer, module, function):
-        way = way.with_doubt(Confidence.REPLACED, decorator)
-    frame = way.frame.find(function) if way.frame else None
+        trace = trace.with_doubt(Confidence.REPLACED, decorator)
+    frame = trace.frame.find(function) if trace.frame else None
     default = find_default(function, node.arg)
     default = None if default is not None and gin.is_required(tracer, module, default) else default
     if frame is not None:
         if node.arg in frame.bound:
             bound_module, bound, outer = frame.bound[node.arg]
-            step = way.hop(
+            step = trace.step(
                 bound_module.place(bound),
                 Reason.of("hop-argument", Meaning.ARGUMENT, name=node.arg, function=function.name),
                 OriginKind.ARGUMENT,
@@ -70,36 +74,36 @@ def _trace_parameter(tracer: Tracer, module: Module, function: ast.AST, node: as
             return [*tracer.evaluate(bound_module, bound, step.inside(outer))]
         for spread_module, spread, outer in frame.spread:
             reason = Reason.of("hop-argument", Meaning.ARGUMENT, name=node.arg, function=function.name)
-            step = way.hop(spread_module.place(spread), reason, OriginKind.ARGUMENT)
+            step = trace.step(spread_module.place(spread), reason, OriginKind.ARGUMENT)
             there = mappings.look_up(tracer, spread_module, spread, ast.Constant(node.arg), step.inside(outer))
             if there:
                 return there
         if default is not None:
-            step = way.hop(
+            step = trace.step(
                 module.place(node), Reason.of("hop-default", name=node.arg, function=function.name), OriginKind.PARAMETER_DEFAULT
             )
             return [*tracer.evaluate(module, default, step)]
-        return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function=function.name)]
+        return [tracer.unknown(module, node, trace, "why-parameter", name=node.arg, function=function.name)]
     found: list[Value] = []
     spread_open: tuple[Module, ast.expr, Trace] | None = None
     method, given_by = is_bound_method(module, function), callers_of(tracer, module, function)
     if default is not None and not _is_always_passed(tracer, module, given_by, function, node.arg):
-        step = way.hop(
+        step = trace.step(
             module.place(node), Reason.of("hop-default", name=node.arg, function=function.name), OriginKind.PARAMETER_DEFAULT
         )
         found += tracer.evaluate(module, default, step.inside(None))
     elif default is not None:
         tracer.memory.setdefault(OVERRIDDEN, set()).add(default)
     if default is not None and are_defaults_replaced(tracer, module, function):
-        found.append(tracer.unknown(module, node, way, "why-parameter", name=node.arg, function=function.name))
+        found.append(tracer.unknown(module, node, trace, "why-parameter", name=node.arg, function=function.name))
     for source in SOURCES:
-        found += source(tracer, module, function, node.arg, way)
+        found += source(tracer, module, function, node.arg, trace)
     if function in tracer.commands.functions:
-        found += options.trace_field_option(tracer, node.arg, [module.name], way)
+        found += options.trace_field_option(tracer, node.arg, [module.name], trace)
     for given in given_by:
         argument = find_passed_argument(given, function, node.arg, method)
         kind = OriginKind.SUBCLASS_ARGUMENT if _is_base_call(given.call) else OriginKind.ARGUMENT
-        step = way.hop(
+        step = trace.step(
             given.module.place(given.call),
             Reason.of("hop-argument", Meaning.ARGUMENT, name=node.arg, function=function.name),
             kind,
@@ -121,9 +125,11 @@ def _trace_parameter(tracer: Tracer, module: Module, function: ast.AST, node: as
         where, what, step = spread_open
         return [tracer.unknown(where, what, step, "why-spread", text=f"**{where.text(what)}")]
     if not found and (has_unknown_callers(tracer, module, function) or is_filled_by_decorator(tracer, module, function)):
-        return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function=function.name)]
+        return [tracer.unknown(module, node, trace, "why-parameter", name=node.arg, function=function.name)]
     return found or [
-        Value(module, node, OriginKind.PARAMETER, why=Reason.of("why-parameter", name=node.arg, function=function.name), way=way)
+        Value(
+            module, node, OriginKind.PARAMETER, why=Reason.of("why-parameter", name=node.arg, function=function.name), trace=trace
+        )
     ]
 
 
@@ -173,14 +179,14 @@ def _is_test_parameter(tracer: Tracer, module: Module, function: Def, name: str)
     return False
 
 
-def frame(tracer: Tracer, module: Module, call: ast.Call, entity: Definition, way: Trace) -> Frame:
+def frame(tracer: Tracer, module: Module, call: ast.Call, entity: Definition, trace: Trace) -> Frame:
     """The frame for following one call into a function: the same one for all calls that hand it the same.
 
     So a method that reads what it has set itself is met a second time, and not followed again at each turn.
     """
     function = entity.node
     assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
-    around, given = way.frame, CallArguments(module, call, tuple(call.args), tuple(call.keywords))
+    around, given = trace.frame, CallArguments(module, call, tuple(call.args), tuple(call.keywords))
     if around is not None and (len(around.callers) >= MAX_DEPTH or function in (around.function, *around.callers)):
         around = None
     callers = (around.function, *around.callers) if around is not None else ()

@@ -57,8 +57,8 @@ def _find_parser_origins(tracer: Tracer, module: Module, node: ast.expr, depth: 
     """The calls that made a parser, with those that made the ones that it has its options from; None where that is not known."""
     parts = {name for idioms in tracer.idioms for flag in idioms.flag for name in flag.part_methods}
     found: set[ast.AST] = set()
-    for leaf in tracer.evaluate(module, node, Trace(kind=OriginKind.OBJECT)):
-        call, home = leaf.node, leaf.module
+    for source in tracer.evaluate(module, node, Trace(kind=OriginKind.OBJECT)):
+        call, home = source.node, source.module
         if not isinstance(call, ast.Call) or not isinstance(home, Module) or depth > DEPTH:
             return None
         inner: list[ast.expr] = []

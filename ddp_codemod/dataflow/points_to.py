@@ -30,13 +30,13 @@ def find_object_set(tracer: Tracer, module: Module, node: ast.expr, frame: Frame
 
 def _follow_values(tracer: Tracer, module: Module, node: ast.expr, frame: Frame | None) -> list[Entity]:
     found = tracer.evaluate(module, node, Trace(kind=OriginKind.OBJECT, frame=frame))
-    leaves = [leaf for leaf in found if leaf.value != Known(None)]
-    held = [_resolve_value(tracer, leaf) if leaf.way.doubt is None else [] for leaf in leaves]
+    sources = [source for source in found if source.value != Known(None)]
+    held = [_resolve_value(tracer, source) if source.trace.doubt is None else [] for source in sources]
     return list(dict.fromkeys(one for some in held for one in some)) if all(held) else []
 
 
-def _resolve_value(tracer: Tracer, leaf: Value) -> list[Entity]:
-    module, node = leaf.module, leaf.node
+def _resolve_value(tracer: Tracer, source: Value) -> list[Entity]:
+    module, node = source.module, source.node
     if not isinstance(module, Module):
         return []
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):

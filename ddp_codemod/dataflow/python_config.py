@@ -17,7 +17,7 @@ from ddp_codemod.sites.key_path_uses import is_settings
 from ddp_codemod.sites.scopes import bindings
 
 
-def trace_settings(tracer: Tracer, keys: Sequence[str], way: Trace) -> list[Value]:
+def trace_settings(tracer: Tracer, keys: Sequence[str], trace: Trace) -> list[Value]:
     """The values under a path of keys in the Python files that the project reads as configuration.
 
     The keys may go through an object first: ``self.cfg.dist_params`` reads ``dist_params``.
@@ -30,10 +30,12 @@ def trace_settings(tracer: Tracer, keys: Sequence[str], way: Trace) -> list[Valu
                 if module is None or binding.kind != "value" or binding.value is None:
                     continue
                 place = module.place(binding.node)
-                step = way.hop(place, Reason.of("hop-config", name=".".join(keys[start:]), file=name))
-                for leaf in tracer.descend(module, binding.value, keys[start + 1 :], step):
-                    if isinstance(leaf.value, Known) and tracer.could_be_value(str(leaf.value.value)):
-                        found.append(replace(leaf, kind=OriginKind.CONFIG_KEY if leaf.kind == OriginKind.KEY else leaf.kind))
+                step = trace.step(place, Reason.of("hop-config", name=".".join(keys[start:]), file=name))
+                for source in tracer.descend(module, binding.value, keys[start + 1 :], step):
+                    if isinstance(source.value, Known) and tracer.could_be_value(str(source.value.value)):
+                        found.append(
+                            replace(source, kind=OriginKind.CONFIG_KEY if source.kind == OriginKind.KEY else source.kind)
+                        )
     return found
 
 

@@ -17,27 +17,27 @@ from ddp_codemod.sites.entities import Definition
 from ddp_codemod.sites.scopes import bindings, owner_scope, scope_of
 
 
-def trace_call_result(tracer: Tracer, module: Module, node: ast.Call, way: Trace) -> list[Value]:
+def trace_call_result(tracer: Tracer, module: Module, node: ast.Call, trace: Trace) -> list[Value]:
     """What a function of the project returns for this call."""
     found: list[Value] = []
     turns = False  # whether it gives back only what it is asked for while that is asked for
     for entity in tracer.resolver.resolve(module, node.func):
         if isinstance(entity, Definition) and isinstance(entity.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            made = trace_returns(tracer, entity, way, parameters.frame(tracer, module, node, entity, way))
+            made = trace_returns(tracer, entity, trace, parameters.frame(tracer, module, node, entity, trace))
             found, turns = [*found, *made], turns or (not made and any(_list_returned_values(tracer, entity)))
     if turns and not found:
         return []
-    found = found or list(_trace_lambda(tracer, module, node, way))
+    found = found or list(_trace_lambda(tracer, module, node, trace))
     if (
         not found
         and isinstance(node.func, ast.Attribute)
         and surface_objects.is_surface_attribute(tracer, module, node.func.value, node.func.attr)
     ):
-        return [Value(module, node, OriginKind.HANDED_ON, way=way)]
-    return found or [tracer.unknown(module, node, way, "why-call", text=module.short_text(node.func))]
+        return [Value(module, node, OriginKind.HANDED_ON, trace=trace)]
+    return found or [tracer.unknown(module, node, trace, "why-call", text=module.short_text(node.func))]
 
 
-def _trace_lambda(tracer: Tracer, module: Module, node: ast.Call, way: Trace) -> Iterator[Value]:
+def _trace_lambda(tracer: Tracer, module: Module, node: ast.Call, trace: Trace) -> Iterator[Value]:
     """What a call of a name gives that stands for a lambda, and for nothing else."""
     if not isinstance(node.func, ast.Name) or ast.Lambda not in module.nodes:
         return
@@ -45,18 +45,20 @@ def _trace_lambda(tracer: Tracer, module: Module, node: ast.Call, way: Trace) ->
     made = [binding.value for binding in bindings(module, scope).get(node.func.id, ())] if scope is not None else []
     if not any(isinstance(part, ast.Lambda) for value in made if value is not None for part in ast.walk(value)):
         return
-    called = tracer.evaluate(module, node.func, Trace(kind=OriginKind.OBJECT, frame=way.frame))
-    if all(isinstance(leaf.node, ast.Lambda) for leaf in called):
-        for home, function in (leaf.code for leaf in called):
-            step = way.inside(None).hop(home.place(function), Reason.of("hop-returns", name=node.func.id), OriginKind.RETURN)
+    called = tracer.evaluate(module, node.func, Trace(kind=OriginKind.OBJECT, frame=trace.frame))
+    if all(isinstance(source.node, ast.Lambda) for source in called):
+        for home, function in (source.code for source in called):
+            step = trace.inside(None).step(home.place(function), Reason.of("hop-returns", name=node.func.id), OriginKind.RETURN)
             yield from tracer.evaluate(home, function.body, step)  # type: ignore[attr-defined]
 
 
-def trace_returns(tracer: Tracer, entity: Definition, way: Trace, frame: Frame | None) -> list[Value]:
-    """The leaves of a function's ``return`` statements that the platform can reach."""
+def trace_returns(tracer: Tracer, entity: Definition, trace: Trace, frame: Frame | None) -> list[Value]:
+    """The sources of a function's ``return`` statements that the platform can reach."""
     function, module = entity.node, entity.module
-    step = replace(way, frame=frame).hop(module.place(function), Reason.of("hop-returns", name=function.name), OriginKind.RETURN)
-    return [leaf for value in _list_returned_values(tracer, entity) for leaf in tracer.evaluate(module, value, step)]
+    step = replace(trace, frame=frame).step(
+        module.place(function), Reason.of("hop-returns", name=function.name), OriginKind.RETURN
+    )
+    return [source for value in _list_returned_values(tracer, entity) for source in tracer.evaluate(module, value, step)]
 
 
 def _list_returned_values(tracer: Tracer, entity: Definition) -> Iterator[ast.expr]:

@@ -10,7 +10,7 @@ from ddp_codemod.dataflow.calls import index_calls
 from ddp_codemod.dataflow.declared_options import list_flags
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import Meaning
-from ddp_codemod.model import Hop
+from ddp_codemod.model import Step
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.shell import Option, Script
 from ddp_codemod.sites.option_receivers import find_option_receivers
@@ -20,16 +20,16 @@ _WORDS = "sys.argv"  # the words of the command that started the program
 _Def = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def find_forwarded_keywords(tracer: Tracer, hops: Iterable[Hop]) -> Iterator[tuple[Module, ast.AST, str, str]]:
+def find_forwarded_keywords(tracer: Tracer, steps: Iterable[Step]) -> Iterator[tuple[Module, ast.AST, str, str]]:
     """The functions that hand the value on among their keywords, ``def worker(**settings): setup(**settings)``.
 
     Each with the name that it takes them under, and the keyword. They may be called by a name that is not followed.
     """
-    for hop in hops:
-        module = tracer.resolver.project.module(hop.place.name) if hop.reason.means is Meaning.ARGUMENT else None
-        key = dict(hop.reason.args)["name"] if module is not None else ""
+    for step in steps:
+        module = tracer.resolver.project.module(step.place.name) if step.reason.means is Meaning.ARGUMENT else None
+        key = dict(step.reason.args)["name"] if module is not None else ""
         for call in module.nodes.get(ast.Call, ()) if module is not None else ():
-            if not isinstance(call, ast.Call) or module is None or module.place(call) != hop.place:
+            if not isinstance(call, ast.Call) or module is None or module.place(call) != step.place:
                 continue
             for spread in (keyword.value for keyword in call.keywords if keyword.arg is None):
                 home = owner_scope(module, scope_of(module, spread), spread.id) if isinstance(spread, ast.Name) else None

@@ -194,7 +194,7 @@ def _keep_back(query: Query, found: ValueSet) -> ValueSet:
     """What was found, without what holds only where nothing is."""
     if query.granted:
         return ValueSet.of([*query.otherwise, *found])
-    if found and all(leaf.kind in _OTHERWISE and not leaf.way.hops for leaf in found):
+    if found and all(source.kind in _OTHERWISE and not source.trace.steps for source in found):
         query.otherwise = found
         return ValueSet()
     return found
@@ -203,12 +203,12 @@ def _keep_back(query: Query, found: ValueSet) -> ValueSet:
 def _merge(before: ValueSet, found: ValueSet) -> tuple[ValueSet, bool]:
     """What was found now, each on the shortest way that is known by now; and whether that tells more than before."""
     known: dict[Key, list[Value]] = {}
-    for leaf in before:
-        known.setdefault(leaf.key, []).append(leaf)
+    for source in before:
+        known.setdefault(source.key, []).append(source)
     merged: list[Value] = []
     changed = len(before) != len(found)
-    for leaf in found:
-        same = next((old for old in known.get(leaf.key, ()) if old.is_same(leaf)), None)
-        merged.append(leaf if same is None else same.joined(leaf))
+    for source in found:
+        same = next((old for old in known.get(source.key, ()) if old.is_same(source)), None)
+        merged.append(source if same is None else same.joined(source))
         changed = changed or merged[-1] is not same
     return ValueSet(tuple(merged)), changed

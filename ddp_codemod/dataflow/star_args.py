@@ -22,38 +22,38 @@ DEPTH = 5  # functions that hand their arguments on to each other
 
 
 def trace_index(
-    tracer: Tracer, module: Module, arguments: Sequence[ast.expr], position: int, way: Trace, name: str = "", depth: int = 0
+    tracer: Tracer, module: Module, arguments: Sequence[ast.expr], position: int, trace: Trace, name: str = "", depth: int = 0
 ) -> list[Value] | None:
-    """The leaves of what comes at a position where an unpacked argument is at or before it; None where that is not known.
+    """The sources of what comes at a position where an unpacked argument is at or before it; None where that is not known.
 
     [] says that nothing comes there, or that it comes under its ``name``.
     """
     star = next((index for index, part in enumerate(arguments) if isinstance(part, ast.Starred)), len(arguments))
     if star > position or star == len(arguments):
-        return [*tracer.evaluate(module, arguments[position], way)] if position < len(arguments) else []
+        return [*tracer.evaluate(module, arguments[position], trace)] if position < len(arguments) else []
     if star != len(arguments) - 1 or depth > DEPTH:  # something is behind it, at a place that depends on its length
         return None
     unpacked = arguments[star].value  # type: ignore[attr-defined]
     if (made := translations.find_part_translation(unpacked)) is not None:
         inner = ast.copy_location(ast.Starred(made.given), unpacked)
-        before = trace_index(tracer, module, [*arguments[:star], inner], position, way, name, depth + 1) or []
-        return translations.trace_translated_values(tracer, module, unpacked, made, before, way)
+        before = trace_index(tracer, module, [*arguments[:star], inner], position, trace, name, depth + 1) or []
+        return translations.trace_translated_values(tracer, module, unpacked, made, before, trace)
     function = _find_star_function(module, unpacked)
     if function is None:
-        return _trace_literal_sequence(tracer, module, unpacked, position - star, way)
+        return _trace_literal_sequence(tracer, module, unpacked, position - star, trace)
     taken = len([*function.args.posonlyargs, *function.args.args]) - (1 if is_bound_method(module, function) else 0)
     found: list[Value] = []
     missing = 0
     calls = callers_of(tracer, module, function)
     for given in calls:
         reason = Reason.of("hop-argument", Meaning.ARGUMENT, name=f"*{function.args.vararg.arg}", function=function.name)  # type: ignore[union-attr]
-        step = way.hop(given.module.place(given.call), reason, OriginKind.ARGUMENT)
+        step = trace.step(given.module.place(given.call), reason, OriginKind.ARGUMENT)
         inside = max(taken - given.skip, 0) + position - star
-        leaves = trace_index(tracer, given.module, given.positional, inside, replace(step, frame=None), name, depth + 1)
-        if leaves is None:
+        sources = trace_index(tracer, given.module, given.positional, inside, replace(step, frame=None), name, depth + 1)
+        if sources is None:
             return None
-        missing += not leaves and not any(keyword.arg == name for keyword in given.keywords)
-        found += leaves
+        missing += not sources and not any(keyword.arg == name for keyword in given.keywords)
+        found += sources
     return found if calls and not (found and missing) else None  # some calls leave it to its default
 
 
@@ -67,24 +67,24 @@ def _find_star_function(module: Module, node: ast.expr) -> ast.FunctionDef | ast
     return None
 
 
-def _trace_literal_sequence(tracer: Tracer, module: Module, node: ast.expr, index: int, way: Trace) -> list[Value] | None:
+def _trace_literal_sequence(tracer: Tracer, module: Module, node: ast.expr, index: int, trace: Trace) -> list[Value] | None:
     found: list[Value] = []
-    for leaf in tracer.evaluate(module, node, way):
-        if not isinstance(leaf.node, (ast.Tuple, ast.List)) or any(isinstance(part, ast.Starred) for part in leaf.node.elts):
+    for source in tracer.evaluate(module, node, trace):
+        if not isinstance(source.node, (ast.Tuple, ast.List)) or any(isinstance(part, ast.Starred) for part in source.node.elts):
             return None
-        if isinstance(leaf.node, ast.List) and is_rearranged(tracer, leaf.code[0], leaf.node):
+        if isinstance(source.node, ast.List) and is_rearranged(tracer, source.code[0], source.node):
             return None
-        if index < len(leaf.node.elts):
-            found += tracer.evaluate(leaf.code[0], leaf.node.elts[index], leaf.way)
+        if index < len(source.node.elts):
+            found += tracer.evaluate(source.code[0], source.node.elts[index], source.trace)
     return found
 
 
-def trace_star_keyword(tracer: Tracer, leaf: Value, name: str, whole: bool = False) -> list[Value] | None:
+def trace_star_keyword(tracer: Tracer, source: Value, name: str, whole: bool = False) -> list[Value] | None:
     """What the calls of a function pass under a name that its ``**kwargs`` takes in; with ``whole`` also what may hold it.
 
-    None where the leaf is no such parameter, and where nothing in the project calls the function.
+    None where the source is no such parameter, and where nothing in the project calls the function.
     """
-    module, node = leaf.code
+    module, node = source.code
     arguments = module.parents.get(node)
     function = module.parents.get(arguments) if arguments else None
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function.args.kwarg is not node:
@@ -93,7 +93,7 @@ def trace_star_keyword(tracer: Tracer, leaf: Value, name: str, whole: bool = Fal
     open_: list[Value] = []
     calls = callers_of(tracer, module, function)
     for given in calls:
-        step = leaf.way.hop(
+        step = source.trace.step(
             given.module.place(given.call), Reason.of("hop-argument", Meaning.ARGUMENT, name=name, function=function.name)
         )
         for keyword in given.keywords:

@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from msgspec import Struct
 
-from ddp_codemod.dataflow.demands import leaves
+from ddp_codemod.dataflow.demands import sources
 from ddp_codemod.dataflow.fold import COMPARISONS
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.sites.scopes import owner_scope, scope_of
@@ -146,4 +146,4 @@ def _for_none(module: Module, use: ast.expr, test: ast.AST, holds: bool) -> str:
         return "mended"
     if not branch:
         return "" if holds else "none"
-    return "" if leaves(branch[-1]) else "none"
+    return "" if sources(branch[-1]) else "none"

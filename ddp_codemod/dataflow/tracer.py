@@ -52,12 +52,12 @@ class Tracer(ABC):
         self.device_types = {device for other in rules.platforms.values() for device in other.device_types}
 
     @abstractmethod
-    def step(self, module: Module, node: ast.expr, way: Trace) -> Iterable[Value]:
-        """The leaves of an expression by its kind; ``evaluate`` is what to ask, which keeps count."""
+    def step(self, module: Module, node: ast.expr, trace: Trace) -> Iterable[Value]:
+        """The sources of an expression by its kind; ``evaluate`` is what to ask, which keeps count."""
 
     @abstractmethod
-    def entry(self, module: Module, mapping: ast.expr, key: ast.expr, way: Trace, whole: bool = False) -> list[Value] | None:
-        """The leaves of what is under a key of a mapping; None where the project does not write the mapping out."""
+    def entry(self, module: Module, mapping: ast.expr, key: ast.expr, trace: Trace, whole: bool = False) -> list[Value] | None:
+        """The sources of what is under a key of a mapping; None where the project does not write the mapping out."""
 
     @abstractmethod
     def callers_of(self, module: Module, function: Def) -> list[CallArguments]:
@@ -90,26 +90,26 @@ class Tracer(ABC):
         word = rf"[^\s\"',]{{0,{_LONGEST}}}?(?:://|[$%{{!*`]|(?<![a-z0-9])(?:{names})(?![a-z0-9]))"
         return re.compile(rf"[\s=:,\"'\\\[\]^`-]{{0,{_BETWEEN}}}{word}".encode(), re.IGNORECASE)
 
-    def evaluate(self, module: Module, node: ast.expr, way: Trace | None = None) -> ValueSet:
+    def evaluate(self, module: Module, node: ast.expr, trace: Trace | None = None) -> ValueSet:
         """All that an expression can be, each once; nothing where it can only come from what it is asked for."""
-        way = way or Trace()
-        if way.is_over:
+        trace = trace or Trace()
+        if trace.is_over:
             return ValueSet()
         if isinstance(node, ast.Constant):
-            return ValueSet(tuple(self.step(module, node, way)))
-        if way.frame is not None and way.frame.within(module, node) is None:
-            way = way.inside(None)
+            return ValueSet(tuple(self.step(module, node, trace)))
+        if trace.frame is not None and trace.frame.within(module, node) is None:
+            trace = trace.inside(None)
         is_outermost = self.solver.is_idle
-        found = self.ask(module, node, way, (), partial(self.step, module, node))
+        found = self.ask(module, node, trace, (), partial(self.step, module, node))
         if is_outermost and not found:
-            return ValueSet((self.unknown(module, node, way, "why-itself", text=module.text(node)),))
+            return ValueSet((self.unknown(module, node, trace, "why-itself", text=module.text(node)),))
         return found or ValueSet()
 
     def ask(
         self,
         module: Module,
         node: ast.AST,
-        way: Trace,
+        trace: Trace,
         of: tuple[Hashable, ...],
         follow: Callable[[Trace], Iterable[Value] | None],
     ) -> ValueSet | None:
@@ -119,12 +119,12 @@ class Tracer(ABC):
         """
         is_outermost = self._begin()
         if self.solver.is_spent:
-            return ValueSet((self.give_up_at(module, node, way),))
-        on = way.alone()
+            return ValueSet((self.give_up_at(module, node, trace),))
+        on = trace.alone()
         try:
-            key = (id(node), *of, *way.question)
-            found: ValueSet | None = self.solver.ask(key, partial(follow, on), ValueSet(), (module, node, way.frame)).answer
-            if is_outermost and self.solver.is_cut and not any(leaf.is_lost for leaf in found or ()):
+            key = (id(node), *of, *trace.question)
+            found: ValueSet | None = self.solver.ask(key, partial(follow, on), ValueSet(), (module, node, trace.frame)).answer
+            if is_outermost and self.solver.is_cut and not any(source.is_lost for source in found or ()):
                 found = ValueSet((*(found or ()), self.give_up_at(module, node, on)))
         except RecursionError:
             if not is_outermost:
@@ -133,9 +133,9 @@ class Tracer(ABC):
             found = ValueSet((self.give_up_at(last, at, on),))
         finally:
             self._end(module, is_outermost)
-        if not found or on is way:
+        if not found or on is trace:
             return found
-        return ValueSet(tuple(replace(leaf, way=way.followed_by(leaf.way)) for leaf in found))
+        return ValueSet(tuple(replace(source, trace=trace.followed_by(source.trace)) for source in found))
 
     def ask_once(self, module: Module, key: tuple[Hashable, ...], follow: Callable[[], T], nothing: T) -> T:
         """What is asked of a node wherever the question comes from; ``nothing`` while it waits for itself."""
@@ -169,28 +169,28 @@ class Tracer(ABC):
             if self.solver.is_cut:
                 self._cut.add(module.name)
 
-    def descend(self, module: Module, node: ast.expr, keys: Sequence[str], way: Trace) -> list[Value]:
-        """The leaves of what is under a path of keys of a mapping; [] where the keys are not there."""
+    def descend(self, module: Module, node: ast.expr, keys: Sequence[str], trace: Trace) -> list[Value]:
+        """The sources of what is under a path of keys of a mapping; [] where the keys are not there."""
         if not keys:
-            return list(self.evaluate(module, node, way))
+            return list(self.evaluate(module, node, trace))
         found: list[Value] = []
-        for leaf in self.entry(module, node, ast.Constant(keys[0]), way) or []:
+        for source in self.entry(module, node, ast.Constant(keys[0]), trace) or []:
             if len(keys) == 1:
-                found.append(leaf)
-            elif leaf.kind == OriginKind.OBJECT:
-                found += self.descend(*leaf.code, keys[1:], leaf.way)  # type: ignore[arg-type]
+                found.append(source)
+            elif source.kind == OriginKind.OBJECT:
+                found += self.descend(*source.code, keys[1:], source.trace)  # type: ignore[arg-type]
         return found
 
     def unknown(
-        self, module: Module, node: ast.AST, way: Trace, key: str, means: Meaning | None = None, /, **args: object
+        self, module: Module, node: ast.AST, trace: Trace, key: str, means: Meaning | None = None, /, **args: object
     ) -> Value:
-        """A leaf whose value is not known, and why."""
-        return Value(module, node, OriginKind.UNKNOWN, UNKNOWN, Reason.of(key, means, **args), way)
+        """A source whose value is not known, and why."""
+        return Value(module, node, OriginKind.UNKNOWN, UNKNOWN, Reason.of(key, means, **args), trace)
 
-    def give_up_at(self, module: Module, node: ast.AST, way: Trace) -> Value:
-        """A leaf where the tracer gives up: the reason names the place, so that a user goes on from there."""
+    def give_up_at(self, module: Module, node: ast.AST, trace: Trace) -> Value:
+        """A source where the tracer gives up: the reason names the place, so that a user goes on from there."""
         self.solver.is_cut = True
-        return self.unknown(module, node, way, "why-too-far", where=f"{module.name}:{module.line(node)}")
+        return self.unknown(module, node, trace, "why-too-far", where=f"{module.name}:{module.line(node)}")
 
     def list_unfinished_files(self) -> Iterable[Skipped]:
         """The files that ask for something which was not followed to its end."""

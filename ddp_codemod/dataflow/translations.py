@@ -65,31 +65,37 @@ def is_translated(node: ast.expr, key: str = "") -> bool:
     return find_translation(node) is not None or find_part_translation(node) is not None
 
 
-def trace_translated(tracer: Tracer, module: Module, node: ast.expr, made: Translation, way: Trace) -> list[Value]:
+def trace_translated(tracer: Tracer, module: Module, node: ast.expr, made: Translation, trace: Trace) -> list[Value]:
     """What arrives: what goes in, but for the texts that become others, which start where the others are written."""
-    return trace_translated_values(tracer, module, node, made, tracer.evaluate(module, made.given, way), way)
+    return trace_translated_values(tracer, module, node, made, tracer.evaluate(module, made.given, trace), trace)
 
 
 def trace_translated_values(
-    tracer: Tracer, module: Module, node: ast.expr, made: Translation, given: Iterable[Value], way: Trace
+    tracer: Tracer, module: Module, node: ast.expr, made: Translation, given: Iterable[Value], trace: Trace
 ) -> list[Value]:
-    """The leaves that arrive where these go in."""
-    if any(tracer.facts.truth(module, test, way.frame) is False for test in made.under):
+    """The sources that arrive where these go in."""
+    if any(tracer.facts.truth(module, test, trace.frame) is False for test in made.under):
         return [*given]
     found: list[Value] = []
-    for leaf in given:
-        value = leaf.value.value if isinstance(leaf.value, Known) else UNKNOWN
+    for source in given:
+        value = source.value.value if isinstance(source.value, Known) else UNKNOWN
         new = made.texts.get(value) if value is None or isinstance(value, str) else None
         if new is None:
-            found.append(leaf)
+            found.append(source)
             continue
-        step = leaf.way.hop(leaf.place, Reason.of("hop-translated", Meaning.TRANSLATED, old=leaf.text), OriginKind.LITERAL)
+        step = source.trace.step(
+            source.place, Reason.of("hop-translated", Meaning.TRANSLATED, old=source.text), OriginKind.LITERAL
+        )
         found += (replace(one, decided=False) for one in tracer.evaluate(module, new, replace(step, doubt=None)))
-    if not found or any(not isinstance(leaf.value, Known) for leaf in found):  # who starts the program may give one of the texts
+    if not found or any(
+        not isinstance(source.value, Known) for source in found
+    ):  # who starts the program may give one of the texts
         said = Reason.of("hop-translated", Meaning.TRANSLATED, old=module.text(made.given))
         for new in made.texts.values():
-            found += tracer.evaluate(module, new, way.hop(module.place(node), said, OriginKind.LITERAL))
-        found = [leaf for leaf in found if leaf.kind != OriginKind.UNKNOWN]  # whatever it is, it is none of the texts any more
+            found += tracer.evaluate(module, new, trace.step(module.place(node), said, OriginKind.LITERAL))
+        found = [
+            source for source in found if source.kind != OriginKind.UNKNOWN
+        ]  # whatever it is, it is none of the texts any more
     return found
 
 

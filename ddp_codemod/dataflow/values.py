@@ -1,4 +1,4 @@
-"""What tracing yields: leaves, and the way that led to them."""
+"""What tracing yields: sources, and the trace that led to them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.dataflow.fold import UNKNOWN, FoldResult
 from ddp_codemod.kinds import Meaning, OriginKind
-from ddp_codemod.model import Hop, Place, Reason
+from ddp_codemod.model import Place, Reason, Step
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Node, Tree, place_of, text_of
 from ddp_codemod.sites.scopes import scope_of
@@ -66,8 +66,8 @@ class Trace(Struct, frozen=True):
     """How tracing got here."""
 
     kind: OriginKind = OriginKind.LITERAL  # what the next literal is
-    hops: tuple[Hop, ...] = ()  # of the shortest way ...
-    others: frozenset[Hop] = frozenset()  # ... and those of longer ones that lead from and to the same
+    steps: tuple[Step, ...] = ()  # of the shortest way ...
+    others: frozenset[Step] = frozenset()  # ... and those of longer ones that lead from and to the same
     frame: Frame | None = None
     doubt: Confidence | None = None
     doubted_at: str = ""  # source text of what the doubt is about
@@ -81,10 +81,10 @@ class Trace(Struct, frozen=True):
         return self.handed > 1 or (self.certain and self.doubt is Confidence.NAME)
 
     @property
-    def passed(self) -> tuple[Hop, ...]:
+    def passed(self) -> tuple[Step, ...]:
         """Every step of every way, but of the longer ones those that bind a name; the shortest first."""
-        rest = self.others.difference(self.hops)
-        return (*self.hops, *sorted(rest, key=_make_sort_key)) if rest else self.hops
+        rest = self.others.difference(self.steps)
+        return (*self.steps, *sorted(rest, key=_make_sort_key)) if rest else self.steps
 
     @property
     def question(self) -> tuple[Hashable, ...]:
@@ -93,13 +93,13 @@ class Trace(Struct, frozen=True):
 
     def alone(self) -> Trace:
         """The same way as if it began here."""
-        return replace(self, hops=(), others=frozenset()) if self.hops or self.others else self
+        return replace(self, steps=(), others=frozenset()) if self.steps or self.others else self
 
     def followed_by(self, further: Trace) -> Trace:
         """The way on which another goes on that began where this one ends."""
-        if not self.hops and not self.others:
+        if not self.steps and not self.others:
             return further
-        return replace(further, hops=self.hops + further.hops, others=self.others | further.others)
+        return replace(further, steps=self.steps + further.steps, others=self.others | further.others)
 
     def with_doubt(self, doubt: Confidence | None, text: str = "") -> Trace:
         """The same way, which leads no further than a guess; the graver doubt stays."""
@@ -111,14 +111,14 @@ class Trace(Struct, frozen=True):
         """The same way in another frame."""
         return replace(self, frame=frame)
 
-    def hop(self, place: Place, reason: Reason, kind: OriginKind | None = None) -> Trace:
+    def step(self, place: Place, reason: Reason, kind: OriginKind | None = None) -> Trace:
         """One step further."""
         handed = self.handed + 1 if self.near and reason.means is Meaning.ARGUMENT else self.handed
-        return replace(self, hops=(*self.hops, Hop(place, reason)), kind=kind or self.kind, handed=handed)
+        return replace(self, steps=(*self.steps, Step(place, reason)), kind=kind or self.kind, handed=handed)
 
 
-def _make_sort_key(hop: Hop) -> tuple[object, ...]:
-    return hop.place.name, hop.place.start, hop.place.end, str(hop.reason)
+def _make_sort_key(step: Step) -> tuple[object, ...]:
+    return step.place.name, step.place.start, step.place.end, str(step.reason)
 
 
 class Value(Struct, frozen=True):
@@ -129,7 +129,7 @@ class Value(Struct, frozen=True):
     kind: OriginKind
     value: FoldResult | PlatformDefault | CurrentBackend = UNKNOWN
     why: Reason | None = None  # of an unknown value: what stopped the trace
-    way: Trace = Trace()
+    trace: Trace = Trace()
     outer: ast.expr | None = None  # the whole conditional expression that this is a branch of
     open: bool = False  # not a value, but a place where one may come from unseen: a mapping that is not known
     decided: bool = True  # the platform decides every condition of ``outer``
@@ -142,7 +142,7 @@ class Value(Struct, frozen=True):
     @property
     def key(self) -> tuple[Hashable, ...]:
         """What two that are one have in common, as far as it can be looked up."""
-        return id(self.node), self.kind, *self.way.question
+        return id(self.node), self.kind, *self.trace.question
 
     def is_same(self, other: Value) -> bool:
         """Whether two of one ``key`` are one, by whatever steps their ways lead there."""
@@ -151,11 +151,11 @@ class Value(Struct, frozen=True):
 
     def joined(self, other: Value) -> Value:
         """One of two that are the same, on the shorter way."""
-        short, long = (self, other) if len(self.way.hops) <= len(other.way.hops) else (other, self)
-        more = [hop for hop in long.way.hops if hop.reason.means is not Meaning.NAMED and hop not in short.way.hops]
-        if short.way.others.issuperset(more) and long.way.others <= short.way.others:
+        short, long = (self, other) if len(self.trace.steps) <= len(other.trace.steps) else (other, self)
+        more = [step for step in long.trace.steps if step.reason.means is not Meaning.NAMED and step not in short.trace.steps]
+        if short.trace.others.issuperset(more) and long.trace.others <= short.trace.others:
             return short
-        return replace(short, way=replace(short.way, others=short.way.others.union(long.way.others, more)))
+        return replace(short, trace=replace(short.trace, others=short.trace.others.union(long.trace.others, more)))
 
     @property
     def place(self) -> Place:
@@ -164,7 +164,7 @@ class Value(Struct, frozen=True):
 
     @property
     def code(self) -> tuple[Module, ast.AST]:
-        """The module and node of a leaf that is in Python code."""
+        """The module and node of a source that is in Python code."""
         assert isinstance(self.module, Module)
         assert isinstance(self.node, ast.AST)
         return self.module, self.node
@@ -187,14 +187,14 @@ class ValueSet(Struct, frozen=True, eq=False):
         if len(values) > 1:
             known: list[Value] = []
             alike: dict[tuple[Hashable, ...], list[int]] = {}
-            for leaf in values:
-                same = alike.setdefault(leaf.key, [])
-                at = next((number for number in same if known[number].is_same(leaf)), None)
+            for source in values:
+                same = alike.setdefault(source.key, [])
+                at = next((number for number in same if known[number].is_same(source)), None)
                 if at is None:
                     same.append(len(known))
-                    known.append(leaf)
+                    known.append(source)
                 else:
-                    known[at] = known[at].joined(leaf)
+                    known[at] = known[at].joined(source)
             values = known
         return ValueSet(tuple(values))
 
@@ -212,5 +212,5 @@ class ValueSet(Struct, frozen=True, eq=False):
     @property
     def why(self) -> Value | None:
         """What keeps it open: the first that is not understood, else the first that is only guessed to reach the place."""
-        lost = next((leaf for leaf in self.values if leaf.is_lost), None)
-        return lost or next((leaf for leaf in self.values if leaf.way.doubt is not None), None)
+        lost = next((source for source in self.values if source.is_lost), None)
+        return lost or next((source for source in self.values if source.trace.doubt is not None), None)

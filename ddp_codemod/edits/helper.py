@@ -122,8 +122,8 @@ def choose_helper(
         called = next((one for one in names if not any(_is_mentioned(module, one) for module in {home, *users})), None)
         if at is None or called is None or any(node.lineno < at[1].lineno for module, node in sites if module is home):
             continue
-        ways = {module.name: written(module, name) or "" for module in users if module is not home}
-        return Helper(home, called, at[0], at[1], ways, says)
+        traces = {module.name: written(module, name) or "" for module in users if module is not home}
+        return Helper(home, called, at[0], at[1], traces, says)
     return None
 
 

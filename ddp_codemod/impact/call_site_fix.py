@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.backends import assess
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.joined_texts import list_text_pieces
+from ddp_codemod.dataflow.joined_texts import list_text_fragments
 from ddp_codemod.dataflow.monkey_patches import find_monkey_patch
 from ddp_codemod.dataflow.values import Value
 from ddp_codemod.discover.kinds import is_test
@@ -152,7 +152,7 @@ def _translate_at_call(context: Context, uses: OtherUses, finding: Finding) -> F
     if not isinstance(finding.use, Use) or put_together or not all(map(_SEVERAL.fullmatch, find_composite_names(context))):
         return None
     kept, _, _ = _split_changes(context, uses, finding)
-    sure = [change for change in kept if not (isinstance(change, NewText) and change.source.way.doubt is not None)]
+    sure = [change for change in kept if not (isinstance(change, NewText) and change.source.trace.doubt is not None)]
     texts: dict[str | None, str] = dict([*_list_texts(finding.changes), *find_wrong_names(context, finding)])
     if texts and may_be_none(context, finding) and not all(map(is_text, finding.possible)):
         texts = {None: context.platform.backend.wanted, **texts}
@@ -180,7 +180,7 @@ def _is_joined(node: object) -> bool:
     several = isinstance(by, ast.Constant) and any(
         sign in str(by.value) for sign in ",:"
     )  # ``",".join(...)``: of several devices
-    return several or list_text_pieces(node) is not None
+    return several or list_text_fragments(node) is not None
 
 
 def _explain_untraced(context: Context, translation: Translation) -> Reason:

@@ -72,7 +72,7 @@ def _has_right_offsets(module: Module, node: ast.expr) -> bool:
 
 
 def _is_part(source: Value) -> bool:
-    return any(hop.reason.means is Meaning.PART for hop in source.way.passed)
+    return any(step.reason.means is Meaning.PART for step in source.trace.passed)
 
 
 def _is_closed(finding: Finding) -> bool:
@@ -85,8 +85,8 @@ def _is_closed(finding: Finding) -> bool:
 def _can_become(source: Value, changed: set[int], texts: set[str]) -> bool:
     if (
         source.kind in _GIVEN
-        or source.way.kind in _GIVEN
-        or any(hop.reason.means is Meaning.GIVEN_AT_START for hop in source.way.passed)
+        or source.trace.kind in _GIVEN
+        or any(step.reason.means is Meaning.GIVEN_AT_START for step in source.trace.passed)
     ):
         return False
     return id(source.node) in changed or (isinstance(source.value, Known) and source.value.value in texts)

@@ -72,7 +72,7 @@ def trace_source_texts(context: Context, module: Module, node: ast.expr, depth: 
         call = source.node if isinstance(source.node, ast.Call) else None
         if isinstance(source.value, Known) and source.value.value is None:
             continue
-        if not source.way.is_over and (
+        if not source.trace.is_over and (
             (isinstance(source.value, Known) and isinstance(source.value.value, str)) or find_literal_prefix(source.node)
         ):
             yield source

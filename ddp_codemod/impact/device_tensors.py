@@ -195,7 +195,7 @@ class _TensorSearch:
         for source in self.context.tracer.evaluate(module, told, Trace(certain=True)):
             text = source.value.value if isinstance(source.value, Known) else None
             head = text if isinstance(text, str) else find_literal_prefix(source.node)
-            if source.way.is_over:
+            if source.trace.is_over:
                 continue
             if head.startswith(self._device_kinds) or (
                 isinstance(source.module, Module) and self._is_device_call(source.module, source.node)

@@ -122,7 +122,7 @@ def _is_from_device_text(context: Context, pattern: Pattern, module: Module, arg
     return any(
         has_text_prefix(source.node, pattern.device) or _get_known_text(source.value).startswith(pattern.device)
         for source in context.tracer.evaluate(module, argument, Trace(certain=True))
-        if pattern.device and not source.way.is_over
+        if pattern.device and not source.trace.is_over
     )
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ddp_codemod.catalog.advisory import Advice
-from ddp_codemod.dataflow.demands import leaves
+from ddp_codemod.dataflow.demands import sources
 from ddp_codemod.impact.exception_handlers import can_continue, leaves_unbound
 from ddp_codemod.impact.usage import Hit
 from ddp_codemod.impact.usage_device import is_device_aware
@@ -80,7 +80,7 @@ def _has_equal_branch(around: ast.If | ast.IfExp, child: ast.AST, node: ast.AST)
 def _is_never_reached(module: Module, never: ast.AST) -> bool:
     """Whether code is not come past because an earlier assertion fails or a test raises: that is a place of its own."""
     at = module.parents.get(never)
-    return isinstance(at, ast.Assert) or (isinstance(at, ast.If) and at.test is never and leaves(at.body[-1]))
+    return isinstance(at, ast.Assert) or (isinstance(at, ast.If) and at.test is never and sources(at.body[-1]))
 
 
 def _is_device_test(test: ast.expr, backends: set[str], devices: tuple[str, ...]) -> bool:

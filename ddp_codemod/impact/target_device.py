@@ -186,7 +186,7 @@ def _rename_source(source: Value, device: Device, alone: bool) -> list[Change] |
     old = device.replaces
     text = source.value.value if isinstance(source.value, Known) else None
     named = isinstance(text, str) and text.startswith(old)
-    if source.way.is_over or not (named or has_text_prefix(source.node, old)):
+    if source.trace.is_over or not (named or has_text_prefix(source.node, old)):
         return []
     if isinstance(text, str) and isinstance(source.module, Document):
         return [NewText(source, device.type + text.removeprefix(old))] if alone else None  # a file of settings has no conditions

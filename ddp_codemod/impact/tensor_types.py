@@ -26,8 +26,8 @@ def find_given_types(
             if (
                 isinstance(source.module, Module)
                 and isinstance(source.node, ast.Call)
-                and source.way.doubt is None
-                and not source.way.is_over
+                and source.trace.doubt is None
+                and not source.trace.is_over
             ):
                 yield from find_given_types(context, source.module, source.node, types, depth + 1)
         return

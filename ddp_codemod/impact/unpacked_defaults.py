@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from ddp_codemod.impact.call_site_fix import make_translations
+from ddp_codemod.impact.call_translations import make_translations
 from ddp_codemod.impact.wrong_names import find_wrong_names
 from ddp_codemod.model import Action, Applicability
 from ddp_codemod.policy.default_argument import mark_unsafe

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ddp_codemod.catalog.advisory import Pattern
 from ddp_codemod.dataflow.blocks import list_following
 from ddp_codemod.dataflow.branches import find_branch
-from ddp_codemod.dataflow.demands import asks, leaves
+from ddp_codemod.dataflow.demands import asks, sources
 from ddp_codemod.dataflow.fold import UNKNOWN, FoldResult, Known, fold, truth
 from ddp_codemod.parse.python import Module, walk
 from ddp_codemod.policy.findings import Context
@@ -68,7 +68,7 @@ def split_branches(module: Module, node: ast.If | ast.IfExp, taken: bool) -> tup
     on, off = (body, orelse) if taken else (orelse, body)
     if isinstance(node, ast.If) and taken and isinstance(node.body[-1], ast.Return):
         return [*off, *list_following(module, node)], on
-    if any(isinstance(part, ast.stmt) and leaves(part) for part in on):
+    if any(isinstance(part, ast.stmt) and sources(part) for part in on):
         return [], on  # it says so, and ends
     return off, on
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ddp_codemod.catalog.advisory import Pattern
 from ddp_codemod.dataflow.calls import find_argument, index_calls
-from ddp_codemod.dataflow.demands import asks, is_device_demand, leaves
+from ddp_codemod.dataflow.demands import asks, is_device_demand, sources
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.tested_counts import goes_to, tested
 from ddp_codemod.impact import usage_device, usage_names
@@ -296,5 +296,5 @@ def _find_requirements(context: Context, pattern: Pattern, module: Module) -> It
 def _is_only_message(statement: ast.stmt) -> bool:
     """Whether a statement only tells somebody something, or ends the program."""
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        return last_name(statement.value.func) in SAYS or leaves(statement)
-    return leaves(statement)
+        return last_name(statement.value.func) in SAYS or sources(statement)
+    return sources(statement)

@@ -56,7 +56,7 @@ def is_option(context: Context, pattern: Pattern, module: Module, argument: ast.
         and isinstance(source.value, Known)
         and isinstance(source.value.value, int)
         and source.value.value >= 0
-        and any(dict(hop.reason.args).get("name") in pattern.texts for hop in source.way.passed)
+        and any(dict(step.reason.args).get("name") in pattern.texts for step in source.trace.passed)
         for source in sources
     )
 

@@ -16,7 +16,7 @@ from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.options import find_choices
 from ddp_codemod.dataflow.values import Value
 from ddp_codemod.kinds import Meaning, OriginKind
-from ddp_codemod.model import Hop
+from ddp_codemod.model import Step
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Change, Context, Finding, NewText, Translation
 from ddp_codemod.sites.entities import ModuleRef
@@ -36,7 +36,7 @@ _TYPED = frozenset(
 def is_user_supplied(context: Context, finding: Finding) -> bool:
     """Whether what arrives can be what somebody typed."""
     typed = any(
-        source.kind in _TYPED or source.way.kind in _TYPED or is_given_without_default(source) for source in finding.possible
+        source.kind in _TYPED or source.trace.kind in _TYPED or is_given_without_default(source) for source in finding.possible
     )
     return typed or is_overwritten(context, finding)
 
@@ -105,16 +105,16 @@ def is_given_without_default(source: Value) -> bool:
 
 def can_be_user_supplied(context: Context, finding: Finding) -> bool:
     """Whether a name that does not work can be typed where the default does: no list of choices leaves it out."""
-    ways = [(source, {source.kind, source.way.kind}) for source in finding.possible]
-    if any(OriginKind.ENVIRONMENT_DEFAULT in kinds for _, kinds in ways):
+    traces = [(source, {source.kind, source.trace.kind}) for source in finding.possible]
+    if any(OriginKind.ENVIRONMENT_DEFAULT in kinds for _, kinds in traces):
         return True
-    typed = (source for source, kinds in ways if OriginKind.OPTION_DEFAULT in kinds)
-    return any(_can_admit_wrong_name(context, hop) for source in typed for hop in source.way.passed)
+    typed = (source for source, kinds in traces if OriginKind.OPTION_DEFAULT in kinds)
+    return any(_can_admit_wrong_name(context, step) for source in typed for step in source.trace.passed)
 
 
-def _can_admit_wrong_name(context: Context, hop: Hop) -> bool:
+def _can_admit_wrong_name(context: Context, step: Step) -> bool:
     """Whether the call that declares an option names no choices, or one that does not work: ``choices=["gloo", "nccl"]``."""
-    project, place = context.tracer.resolver.project, hop.place
+    project, place = context.tracer.resolver.project, step.place
     module, source = project.module(place.name) if place.name in project.names else None, project.source(place.name)
     if module is not None:
         declared = ((flag, call) for flag in list_flags(context.tracer) for call in index_calls(module).get(flag.method, ()))

@@ -76,5 +76,5 @@ def may_be_none(context: Context, finding: Finding) -> bool:
 def is_text(source: Value) -> bool:
     """Whether a value is surely no None: ``os.environ["BACKEND"]`` is a text, or ends the program."""
     if isinstance(source.value, Known):
-        return isinstance(source.value.value, str) and source.way.doubt is None
+        return isinstance(source.value.value, str) and source.trace.doubt is None
     return is_given_without_default(source) and isinstance(source.node, ast.Subscript)

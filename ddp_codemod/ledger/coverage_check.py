@@ -96,8 +96,8 @@ class _CoveredPlaces:
     def __init__(self, decisions: Iterable[Decision], edits: Iterable[Edit], notes: Iterable[Advisory]) -> None:
         self._places: dict[str, set[tuple[int, int]]] = {}
         for decision in decisions:
-            hops = (hop for origin in decision.origins for hop in origin.hops if hop.reason.means is Meaning.TRANSLATED)
-            places = [*(origin.place for origin in decision.origins), *(hop.place for hop in hops)]
+            steps = (step for origin in decision.origins for step in origin.steps if step.reason.means is Meaning.TRANSLATED)
+            places = [*(origin.place for origin in decision.origins), *(step.place for step in steps)]
             for place in [*places, decision.place] if decision.value is not None else places:
                 self._add_place(place)
         for edit in edits:

@@ -8,7 +8,7 @@ import re
 from ddp_codemod.catalog.objects import Query
 from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.joined_texts import find_literal_prefix, list_text_pieces
+from ddp_codemod.dataflow.joined_texts import find_literal_prefix, list_text_fragments
 from ddp_codemod.dataflow.values import Value
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Splice
@@ -29,7 +29,7 @@ def is_query_off(facts: Facts, source: Value, query: Query) -> bool:
     built, module = _find_last_part(source), source.module
     if built is None or not isinstance(module, Module):
         return False
-    texts = "{}".join(_fold_part(facts, module, part) for part in list_text_pieces(built) or [])
+    texts = "{}".join(_fold_part(facts, module, part) for part in list_text_fragments(built) or [])
     found = re.search(rf"[?&]{re.escape(query.key)}=([^&{{]+)", texts)
     return found is not None and found[1] not in query.on
 
@@ -45,7 +45,7 @@ def append_query(source: Value, query: Query) -> Splice | None:
     if head_of(source) not in query.schemes or not isinstance(source.module, Module) or node is None:
         return None
     module = source.module
-    joined = [part for part in list_text_pieces(node) or [] if part != ""]
+    joined = [part for part in list_text_fragments(node) or [] if part != ""]
     texts = [part for part in joined if isinstance(part, str)]
     whole = "".join(texts)
     ends_in_port = len(joined) > 1 and not isinstance(joined[-1], str) and str(joined[-2]).endswith(":") and "?" not in whole

@@ -26,7 +26,7 @@ def find_choice_lists(finding: Finding, source: Value, rules: Rules) -> Iterator
     if isinstance(source.module, Module) and isinstance(node, ast.expr) and id(node) not in seen:
         yield from _find_lists_around(source.module, node, rules)
     yield from listed
-    names = {dict(hop.reason.args).get("name", "").rpartition(".")[2] for hop in source.way.passed} - {""}
+    names = {dict(step.reason.args).get("name", "").rpartition(".")[2] for step in source.trace.passed} - {""}
     for number in sorted({number for name in names for number in naming.get(name, ())}):
         yield from _find_named_checks(trees[number], names)
     if isinstance(source.module, Module) and id(source.module) not in seen:

@@ -77,13 +77,13 @@ def _decide_default_key(context: Context, use: KeyedUse, parameter: Parameter, f
 
 def _collect_sources(context: Context, use: KeyedUse) -> list[Value]:
     """What can be there; what is not a text that could be a backend is not this framework's."""
-    way = Trace(kind=OriginKind.CONFIG_KEY)
+    trace = Trace(kind=OriginKind.CONFIG_KEY)
     if isinstance(use.module, Module):
         assert isinstance(use.call, ast.expr)
-        found = context.tracer.descend(use.module, use.call, use.rest, way)
+        found = context.tracer.descend(use.module, use.call, use.rest, trace)
         return [replace(source, kind=OriginKind.CONFIG_KEY if source.kind == OriginKind.KEY else source.kind) for source in found]
     assert not isinstance(use.call, ast.AST)
     kind = OriginKind.COMMAND_LINE if isinstance(use.call, Option) else OriginKind.CONFIG_KEY
-    source = Value(use.module, use.call, kind, Known(use.call.value), way=way)
+    source = Value(use.module, use.call, kind, Known(use.call.value), trace=trace)
     others = trace_reference(context.tracer, source)
     return [source] if others is None else others

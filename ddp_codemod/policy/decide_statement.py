@@ -70,8 +70,8 @@ def _collect_attribute_values(context: Context, use: Use, statement: Statement) 
     if found or given is None:
         return found
     origin = find_origins(context.tracer, use.module, given, Trace())
-    way = Trace(kind=OriginKind.OPTION_DEFAULT).with_doubt(origin.doubt, use.module.text(given))
-    return trace_option(context.tracer, use.module, statement.attribute, way, origin)
+    trace = Trace(kind=OriginKind.OPTION_DEFAULT).with_doubt(origin.doubt, use.module.text(given))
+    return trace_option(context.tracer, use.module, statement.attribute, trace, origin)
 
 
 def _find_package_attribute(context: Context, use: Use, statement: Statement) -> str:

@@ -38,14 +38,14 @@ def drop_items_edited_elsewhere(findings: Sequence[Finding]) -> list[Finding]:
         for finding in findings
         if finding.action is Action.EDIT
         for change in finding.changes
-        if isinstance(change, NewText) and change.source.way.doubt is None
+        if isinstance(change, NewText) and change.source.trace.doubt is None
     }
     return [_keep_if_edited(finding, edited) for finding in findings]
 
 
 def _keep_if_edited(finding: Finding, edited: set[Place]) -> Finding:
     sources = (finding.at or finding.possible.values) if finding.action is Action.REVIEW else ()
-    if not sources or not all(source.way.doubt is Confidence.NAME and source.place in edited for source in sources):
+    if not sources or not all(source.trace.doubt is Confidence.NAME and source.place in edited for source in sources):
         return finding
     first = sources[0]
     origin = f"{first.module.name}:{first.module.source.position(first.place.start)[0]}"

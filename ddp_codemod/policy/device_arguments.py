@@ -43,7 +43,7 @@ def explain_by_argument(context: Context, module: Module, call: ast.Call, beside
         return None
     sources = context.tracer.evaluate(module, given[0])
     for source in sources:
-        if not isinstance(source.module, Module) or not isinstance(source.node, ast.Call) or source.way.doubt is not None:
+        if not isinstance(source.module, Module) or not isinstance(source.node, ast.Call) or source.trace.doubt is not None:
             return None
         if not set(context.tracer.resolver.names(source.module, source.node.func)) & {*beside.names}:
             return None

@@ -134,7 +134,7 @@ def is_chosen_by_option(context: Context, source: Value) -> bool:
         if isinstance(around, (ast.If, ast.IfExp)):
             asked = (part for part in ast.walk(around.test) if isinstance(part, (ast.Name, ast.Attribute)))
             if any(
-                found.way.kind == OriginKind.OPTION_DEFAULT
+                found.trace.kind == OriginKind.OPTION_DEFAULT
                 for part in asked
                 for found in context.tracer.evaluate(source.module, part)
             ):

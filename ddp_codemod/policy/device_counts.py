@@ -65,7 +65,7 @@ def count_of(context: Context, module: Module, value: ast.expr) -> Count:
 
 def _count_source(context: Context, source: Value) -> Count:
     """How many devices one of the starts of a value counts."""
-    if source.kind in _DEFAULTS or source.way.doubt is not None:
+    if source.kind in _DEFAULTS or source.trace.doubt is not None:
         return Count.OPEN
     if isinstance(source.value, Known):
         return count_value(source.value.value)

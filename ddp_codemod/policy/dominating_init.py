@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ddp_codemod.dataflow.callers import callers_of
 from ddp_codemod.dataflow.calls import Def, find_default
-from ddp_codemod.dataflow.demands import leaves
+from ddp_codemod.dataflow.demands import sources
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.executed_calls import APART, walk_calls
 from ddp_codemod.policy.findings import Context
@@ -154,7 +154,7 @@ class _Search:
         """A maker in a chain of ``if`` and ``else`` of which each branch makes the group, or ends the program."""
         for statement in top.body if isinstance(top, (ast.FunctionDef, ast.AsyncFunctionDef)) else [top]:
             if isinstance(statement, ast.If) and statement.orelse:
-                goes_on = [block for block in (statement.body, statement.orelse) if not leaves(block[-1])]
+                goes_on = [block for block in (statement.body, statement.orelse) if not sources(block[-1])]
                 makers = [self._search_block(module, block, depth) for block in goes_on]
                 if makers and all(makers):
                     return makers[0]

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.values import Value
 from ddp_codemod.kinds import Meaning
-from ddp_codemod.model import Decision, Hop, Origin, Place, Reason
+from ddp_codemod.model import Decision, Origin, Place, Reason, Step
 from ddp_codemod.parse.tree import place_of, text_of
 from ddp_codemod.policy.findings import Finding, NewText, NewVariable, Splice
 
@@ -18,7 +18,7 @@ def decisions_of(finding: Finding) -> Iterator[Decision]:
     """The decision for the use; where a user should look at its origins instead, one for each of these."""
     decision = _build_decision(finding)
     for source in finding.at:
-        yield replace(decision, place=source.place, value=source.text, origins=(_build_origin(source),), hops=source.way.hops)
+        yield replace(decision, place=source.place, value=source.text, origins=(_build_origin(source),), steps=source.trace.steps)
     if not finding.at:
         yield decision
         yield from _decide_passing_calls(finding, decision)
@@ -27,23 +27,23 @@ def decisions_of(finding: Finding) -> Iterator[Decision]:
 def _decide_passing_calls(finding: Finding, decision: Decision) -> Iterator[Decision]:
     """The calls of project functions that pass on a value which is edited: each chooses a backend too."""
     for change in finding.changes:
-        for hop in change.source.way.hops if isinstance(change, NewText) else ():
-            if hop.reason.means is Meaning.ARGUMENT and isinstance(change, NewText):
+        for step in change.source.trace.steps if isinstance(change, NewText) else ():
+            if step.reason.means is Meaning.ARGUMENT and isinstance(change, NewText):
                 source = change.source
                 line = source.module.source.position(source.place.start)[0]
                 reason = Reason.of(
                     "edit-through", surface=decision.surface, origin=f"{source.module.name}:{line}", wanted=change.text
                 )
-                parameter = dict(hop.reason.args)["name"]
+                parameter = dict(step.reason.args)["name"]
                 yield replace(
                     decision,
-                    place=hop.place,
-                    call=hop.place,
+                    place=step.place,
+                    call=step.place,
                     parameter=parameter,
                     value=None,
                     origins=(_build_origin(source),),
                     reason=reason,
-                    hops=(),
+                    steps=(),
                 )
 
 
@@ -61,25 +61,25 @@ def build_sort_key(decision: Decision) -> tuple[str, int, int, str, str]:
 def _build_decision(finding: Finding) -> Decision:
     place, call = places_of(finding)
     origins = tuple(_build_origin(source) for source in finding.possible)
-    hops: tuple[Hop, ...] = tuple(dict.fromkeys(hop for source in finding.possible for hop in source.way.passed))
-    hops += tuple(_find_variable_starts(finding))
+    steps: tuple[Step, ...] = tuple(dict.fromkeys(step for source in finding.possible for step in source.trace.passed))
+    steps += tuple(_find_variable_starts(finding))
     value = text_of(finding.use.module, finding.argument) if finding.argument is not None else None
     return Decision(
         place, call, finding.use.surface.id, finding.parameter, value, finding.resolves_to, origins,
-        finding.action, finding.applicability, finding.rule, finding.reason, hops,
+        finding.action, finding.applicability, finding.rule, finding.reason, steps,
     )  # fmt: skip
 
 
-def _find_variable_starts(finding: Finding) -> Iterator[Hop]:
+def _find_variable_starts(finding: Finding) -> Iterator[Step]:
     """Where a variable is set, if that is not beside the site itself."""
     for change in finding.changes:
         if isinstance(change, NewVariable) and change.node is not finding.use.call:
-            yield Hop(change.module.place(change.node), Reason.of("hop-start", Meaning.PLACE, name=change.environment.name))
+            yield Step(change.module.place(change.node), Reason.of("hop-start", Meaning.PLACE, name=change.environment.name))
         elif isinstance(change, Splice) and change.before is not None:
-            yield Hop(change.before, Reason.of("hop-start", Meaning.PLACE, name=finding.parameter))
+            yield Step(change.before, Reason.of("hop-start", Meaning.PLACE, name=finding.parameter))
 
 
 def _build_origin(source: Value) -> Origin:
     known = isinstance(source.value, Known)
     value = source.value.value if isinstance(source.value, Known) else None
-    return Origin(source.place, source.kind, known, value, source.why, source.way.hops)
+    return Origin(source.place, source.kind, known, value, source.why, source.trace.steps)

@@ -22,7 +22,7 @@ def find_url_comparison(context: Context, use: Use, changes: Iterable[Change]) -
     texts = {
         str(change.source.value.value)  # type: ignore[union-attr]
         for change in changes
-        if isinstance(change, NewText) and change.source.way.hops
+        if isinstance(change, NewText) and change.source.trace.steps
     }
     return next((at for text in sorted(texts) for at in _find_comparisons(context, use.module, text)), None)
 

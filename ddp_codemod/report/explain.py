@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ddp_codemod.model import Decision, Hop
+from ddp_codemod.model import Decision, Step
 from ddp_codemod.report import text
 from ddp_codemod.report.view import View
 
@@ -15,10 +15,10 @@ def explain_site(view: View, decision: Decision) -> list[str]:
     value = view.say("value-omitted") if decision.value is None else view.source_text(decision.place)
     if decision.parameter:
         block += view.folded(view.say("explain-value", parameter=decision.parameter, value=value), 2, 9)
-    told = {hop for origin in decision.origins for hop in origin.hops}
-    block += _format_trace(view, tuple(hop for hop in decision.hops if hop not in told))
+    told = {step for origin in decision.origins for step in origin.steps}
+    block += _format_trace(view, tuple(step for step in decision.steps if step not in told))
     for origin in decision.origins:
-        block += _format_trace(view, origin.hops)
+        block += _format_trace(view, origin.steps)
         block += view.folded(view.say("explain-origin", origin=view.origin(origin)), 2, 4)
     if outcome := view.outcome(decision):
         block.append(f"  {outcome}")
@@ -26,9 +26,9 @@ def explain_site(view: View, decision: Decision) -> list[str]:
     return block + [view.ink(line, "bold") for line in view.folded(so, 2, 4)]
 
 
-def _format_trace(view: View, hops: tuple[Hop, ...]) -> list[str]:
+def _format_trace(view: View, steps: tuple[Step, ...]) -> list[str]:
     lines = []
-    for hop in hops:
-        lines += view.folded(f"{view.where(hop.place)}  {view.source_text(hop.place)}", 4, 6)
-        lines += view.folded(view.reason(hop.reason), 8, 8)
+    for step in steps:
+        lines += view.folded(f"{view.where(step.place)}  {view.source_text(step.place)}", 4, 6)
+        lines += view.folded(view.reason(step.reason), 8, 8)
     return lines

@@ -129,14 +129,14 @@ def _encode_unit(choices: Choices, unit: Unit, bits: Mapping[Any, tuple[int, int
 
 def _encode_site(view: View, site: Any) -> dict[str, Any]:
     steps = [[_format_place(view, site.call), view.say("page-call"), view.source_text(site.call)]]
-    steps += [[_format_place(view, hop.place), view.reason(hop.reason), ""] for hop in site.hops[:TOLD]]
+    steps += [[_format_place(view, step.place), view.reason(step.reason), ""] for step in site.steps[:TOLD]]
     for origin in site.origins[:TOLD]:
         kind = view.say(f"origin-{origin.kind}")
         why = f" ({view.reason(origin.why)})" if origin.why else ""
         steps.append(
             [_format_place(view, origin.place), view.say("page-starts", kind=kind) + why, view.source_text(origin.place)]
         )
-    if (left := max(len(site.hops), len(site.origins)) - TOLD) > 0:
+    if (left := max(len(site.steps), len(site.origins)) - TOLD) > 0:
         steps.append(["", view.say("way-rest", n=left), ""])
     return {"steps": steps, "gives": view.outcome(site)}
 

@@ -143,12 +143,12 @@ def _reported(view: View, one: GroupComparison, found: Overlay) -> Iterator[str]
     through = [masked.name(package) if package.isidentifier() else "<text>" for package in one.made.through]
     yield f"  ran   {one.made.call} through={','.join(through)} typed={one.made.typed} frames={len(one.made.stack)}"
     yield f"  call  {masked.code(_source(view, one.site.call))}"
-    for hop in one.site.hops:
-        yield f"  step  {hop.reason.key}: {masked.code(_source(view, hop.place))}"
+    for step in one.site.steps:
+        yield f"  step  {step.reason.key}: {masked.code(_source(view, step.place))}"
     for origin in one.site.origins:
         yield f"  from  {origin.kind.value} known={origin.known}: {masked.code(_source(view, origin.place))}"
-        for hop in origin.hops:
-            yield f"    step  {hop.reason.key}: {masked.code(_source(view, hop.place))}"
+        for step in origin.steps:
+            yield f"    step  {step.reason.key}: {masked.code(_source(view, step.place))}"
 
 
 def _source(view: View, place: Place) -> str:

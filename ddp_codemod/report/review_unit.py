@@ -76,11 +76,11 @@ def sites_of_unit(view: View, shown: Unit) -> list[Decision]:
 def format_trace(view: View, site: Decision) -> list[str]:
     """From a call to where its value starts."""
     block = ["  " + view.say("explain-call", where=view.where(site.call), call=escape_controls(view.source_text(site.call)))]
-    for hop in site.hops[:TOLD]:
-        block.append(f"    {view.where(hop.place)}  {view.reason(hop.reason)}")
+    for step in site.steps[:TOLD]:
+        block.append(f"    {view.where(step.place)}  {view.reason(step.reason)}")
     for origin in site.origins[:TOLD]:
-        if origin.place != site.place or site.hops:
+        if origin.place != site.place or site.steps:
             block.append("  " + view.say("explain-origin", origin=escape_controls(view.origin(origin))))
-    if (left := max(len(site.hops), len(site.origins)) - TOLD) > 0:
+    if (left := max(len(site.steps), len(site.origins)) - TOLD) > 0:
         block.append("  " + view.say("way-rest", n=left))
     return [*block, f"  {outcome}"] if (outcome := view.outcome(site)) else block

@@ -153,7 +153,7 @@ def _encode_code_flow(scope: Scope, site: Decision, starts: Sequence[Origin]) ->
     steps: list[dict[str, Any]] = []
     for origin in starts:
         steps.append(_encode_location(scope, origin.place, text(f"origin-{origin.kind}", scope.lang)))
-    steps += [_encode_location(scope, hop.place, render(hop.reason, scope.lang)) for hop in reversed(site.hops[:TOLD])]
+    steps += [_encode_location(scope, step.place, render(step.reason, scope.lang)) for step in reversed(site.steps[:TOLD])]
     steps.append(_encode_location(scope, site.call, text("sarif-call", scope.lang)))
     return {"threadFlows": [{"locations": [{"location": step} for step in steps]}]}
 

@@ -155,7 +155,7 @@ class Run:
         edits = tuple(sorted((*edits, *pins.edits), key=lambda edit: (edit.name, edit.start, edit.end)))
         decisions = tuple(sorted(decided, key=build_sort_key))
         names = {d.place.name for d in decisions} | {o.place.name for d in decisions for o in d.origins} | {e.name for e in edits}
-        names |= {hop.place.name for d in decisions for hop in d.hops}
+        names |= {step.place.name for d in decisions for step in d.steps}
         noted = advise(self.context, self.finder, self.imports, plan.findings, plan.edits, self.limits.admits)
         about_devices = (note for note in adapter.notes() if not note.name or self.limits.admits(note.name))
         notes = (*noted, *about_devices, *pins.notes)

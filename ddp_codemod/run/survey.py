@@ -42,7 +42,7 @@ def limit_to_line(whole: Survey, name: str, line: int) -> Survey:
 
     def concerns(decision: Decision) -> bool:
         places = [decision.call, decision.place, *(origin.place for origin in decision.origins)]
-        places += [hop.place for hop in decision.hops if hop.reason.means is Meaning.PLACE]
+        places += [step.place for step in decision.steps if step.reason.means is Meaning.PLACE]
         return any(touches(place.name, place.start, place.end) for place in places)
 
     chosen = tuple(decision for decision in whole.decisions if concerns(decision))

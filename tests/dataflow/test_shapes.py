@@ -70,7 +70,7 @@ def test_the_steps_of_every_way_are_told_with_the_call(tmp_path: Path) -> None:
     found = surveyed(tmp_path, diamond(4))
     (decision,) = (one for one in found.decisions if one.parameter == "backend")
     source = found.sources["m.py"]
-    lines = {source.position(hop.place.start)[0] for hop in decision.hops}
+    lines = {source.position(hop.place.start)[0] for hop in decision.steps}
     assert lines == {5, 6, 8, 9, 11, 12, 14, 15, 16}
 
 

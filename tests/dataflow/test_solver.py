@@ -13,7 +13,7 @@ from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.solver import MAX_ROUNDS, Solver
 from ddp_codemod.dataflow.values import Trace, Value, ValueSet
 from ddp_codemod.kinds import OriginKind
-from ddp_codemod.model import Hop, Place, Reason
+from ddp_codemod.model import Place, Reason, Step
 from ddp_codemod.parse.python import Module
 
 Graph = dict[int, tuple[frozenset[int], bool]]  # of each node: where it leads, and whether a value stands there
@@ -62,9 +62,9 @@ class Asker:
     def follow(self, number: int) -> list[Value]:
         self.followed += 1
         targets, stands = self.graph[number]
-        hop = Hop(Place(f"{number}", 0, 0), Reason.of("hop-default"))
+        hop = Step(Place(f"{number}", 0, 0), Reason.of("hop-default"))
         found = [
-            Value(leaf.module, leaf.node, leaf.kind, leaf.value, None, Trace(leaf.way.kind, (hop, *leaf.way.hops)))
+            Value(leaf.module, leaf.node, leaf.kind, leaf.value, None, Trace(leaf.trace.kind, (hop, *leaf.trace.steps)))
             for target in sorted(targets) for leaf in self.ask(target)
         ]  # fmt: skip
         node = self.nodes[number]
@@ -75,7 +75,7 @@ class Asker:
     def told(self, number: int) -> set[tuple[str, int, int]]:
         names = {id(node): number for number, node in self.nodes.items()}
         kinds = {OriginKind.LITERAL: "value", OriginKind.PARAMETER: "outside"}
-        return {(kinds[leaf.kind], names[id(leaf.node)], len(leaf.way.hops)) for leaf in self.ask(number)}
+        return {(kinds[leaf.kind], names[id(leaf.node)], len(leaf.trace.steps)) for leaf in self.ask(number)}
 
 
 MODULE: Module = None  # type: ignore[assignment]

@@ -62,8 +62,8 @@ def said(leaf: Value) -> str:
 
 def whole(leaf: Value) -> tuple[object, ...]:
     """All of a leaf that decisions are made by."""
-    hops = tuple((hop.place, hop.reason) for hop in leaf.way.hops)
-    return said(leaf), leaf.place, leaf.kind, leaf.why, leaf.open, leaf.decided, leaf.way.doubt, leaf.way.doubted_at, hops
+    hops = tuple((hop.place, hop.reason) for hop in leaf.trace.steps)
+    return said(leaf), leaf.place, leaf.kind, leaf.why, leaf.open, leaf.decided, leaf.trace.doubt, leaf.trace.doubted_at, hops
 
 
 _ASKED = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)  # expressions that lead on

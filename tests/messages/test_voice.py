@@ -177,22 +177,20 @@ RETIRED_WHOLE = {  # names of several words, and such as are retired only alone
     *("set_elsewhere", "filled_objects", "mapping_writes", "Maker", "_made", "_said", "_taken"),
     *("_held", "_handed", "_spoken", "_brought"),
 }
-# where the engine follows values, keys of rule data, a statement that leaves its block, and a method of click
+# keys of rule data, a statement that leaves its block, and a method of click
 NOT_YET = {
-    "dataflow": {"way", "hops", "leaf", "leaves", "piece", "pieces", "within"},
+    "dataflow": {"leaves", "within"},
     "sites": {"omitted"},
-    "policy": {"way", "hops", "leaves", "omitted", "pieces"},
-    "impact": {"way", "leaves", "omitted", "pieces"},
-    "ledger": {"hops"},
-    "report": {"hops", "leaves"},
-    "run": {"hops", "leaves"},
-    "servers": {"hops"},
+    "policy": {"omitted"},
+    "impact": {"leaves", "omitted"},
+    "report": {"leaves"},
+    "run": {"leaves"},
     "edits": {"leaves", "omitted"},
     "machine": {"omitted"},
     "catalog": {"omitted", "leaves"},
     "single_process": {"leaves"},
     "cli": {"pieces"},
-    "model.py": {"hops", "leaves"},
+    "model.py": {"leaves"},
     "kinds.py": {"omitted"},
 }
 QUOTED = re.compile(r"`+[^`]*`+|\"[^\"\n]*\"")

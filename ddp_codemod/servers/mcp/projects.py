@@ -15,7 +15,7 @@ from ddp_codemod.cli.from_run import read_record
 from ddp_codemod.cli.settings import command_line
 from ddp_codemod.health import RecordedGroup
 from ddp_codemod.messages import render, text
-from ddp_codemod.model import Action, Applicability, Hop, Survey
+from ddp_codemod.model import Action, Applicability, Step, Survey
 from ddp_codemod.report.device_kinds import is_device_rule
 from ddp_codemod.report.json import dumps
 from ddp_codemod.report.view import View, shorten_text
@@ -85,7 +85,7 @@ def explain(call: Call, asked: Explain) -> Answer:
     project = call.roots.project([asked.path])
     whole = _survey_project(call, asked, ProjectPaths((project.root, path), project.root))
     found = limit_to_line(whole, path.relative_to(whole.root).as_posix(), asked.line)
-    steps = [step for decision in found.decisions for step in _encode_trace(call, found, decision.hops, decision.origins)]
+    steps = [step for decision in found.decisions for step in _encode_trace(call, found, decision.steps, decision.origins)]
     steps, unsaid = steps[:STEPS], len(steps[STEPS:])
     report, left = limit_report(clean_report(json.loads(dumps(found, call.lang))), *KINDS)
     said = [
@@ -263,19 +263,19 @@ def _format_entries(call: Call, report: dict[str, Any], kinds: Sequence[Kind]) -
     return lines
 
 
-def _encode_trace(call: Call, found: Survey, hops: tuple[Hop, ...], origins: Sequence[Any]) -> list[dict[str, Any]]:
+def _encode_trace(call: Call, found: Survey, steps: tuple[Step, ...], origins: Sequence[Any]) -> list[dict[str, Any]]:
     from ddp_codemod.report.ink import Ink
 
     view = View(found, call.lang, Ink(False), found.root)
-    steps = []
-    of_origins = [hop for origin in origins for hop in origin.hops]
-    for hop in (*(one for one in hops if one not in of_origins), *of_origins):
-        line, _ = view.position(hop.place)
-        message = render(quote_reason(hop.reason), call.lang)
-        steps.append(
-            {"path": hop.place.name, "line": line, "source": shorten_text(view.source_text(hop.place)), "message": message}
+    encoded = []
+    of_origins = [step for origin in origins for step in origin.steps]
+    for step in (*(one for one in steps if one not in of_origins), *of_origins):
+        line, _ = view.position(step.place)
+        message = render(quote_reason(step.reason), call.lang)
+        encoded.append(
+            {"path": step.place.name, "line": line, "source": shorten_text(view.source_text(step.place)), "message": message}
         )
-    return steps
+    return encoded
 
 
 def _format_step(call: Call, one: dict[str, Any]) -> str:
