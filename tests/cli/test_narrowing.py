@@ -87,7 +87,7 @@ def test_a_second_line_of_the_same_text_is_new(project, run) -> None:  # type: i
     [
         ("{", "not a baseline of ddp-codemod"),
         ("[]", "not a baseline of ddp-codemod"),
-        ('{"version": 1, "platform": "cpu", "findings": []}', "this baseline is for cpu"),
+        ('{"version": 1, "platform": "cpu", "findings": []}', "is a baseline for cpu"),
     ],
 )
 def test_a_baseline_that_is_none_is_refused(project, run, text: str, said: str) -> None:  # type: ignore[no-untyped-def]
