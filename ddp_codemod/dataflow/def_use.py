@@ -66,7 +66,7 @@ class _DefUseWalk(TableSteps):
         passed = [step for one in (source, *alike) for step in one.trace.passed]
         calls = (step for step in passed if step.reason.means is Meaning.ARGUMENT)
         self._calls = {step.place: dict(step.reason.args)["name"] for step in calls}
-        self._ways = {step.place for step in passed}
+        self._traces = {step.place for step in passed}
         for module, function, name, key in find_forwarded_keywords(self.tracer, passed):
             held = ast.Name(name)
             self._follow_name_reads(WalkStep(module, held, held, key=(key,)), module, function, name)

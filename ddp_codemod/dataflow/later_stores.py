@@ -76,7 +76,7 @@ def _trace_writes(tracer: Tracer, places: _Places, wanted: Known, trace: Trace, 
     found: list[Value] = []
     for home, place in places:
         for step in find_stores_at(tracer, home, place, wanted):
-            reason = Reason.of("step-assigned", name=f"{home.text(place)}[{name!r}]")
+            reason = Reason.of("hop-assigned", name=f"{home.text(place)}[{name!r}]")
             at = trace.step(home.place(step.statement), reason, OriginKind.KEY)
             if step.does in (KeyEffect.SETS, KeyEffect.FILLS) and step.value is not None:
                 found += tracer.evaluate(home, step.value, at)
