@@ -73,7 +73,7 @@ def test_what_a_run_calls_for_is_written_by_its_plan(server: Started, project: P
     given = {"command": f"{sys.executable} train.py", "platform": "cpu", "record": "run.json"}
     answer = server.ask("verify_run", given, project, "--allow-run")
     assert own_words(answer).startswith(
-        "Next: tell the user each group below that ddp-codemod missed or that fails; to fix them, call"
+        "Next: tell the user each group below that ddp-codemod missed, and each that fails. To fix them, call"
     )
     assert json.loads((project / "run.json").read_bytes()) == {**answer.structured_content["report"], "sites": []}
     asked = {"platform": "cpu", "unsafe": True}
