@@ -33,7 +33,8 @@ def warning_edits(change: Translation, make: Make, imported: Import, test: str =
     if isinstance(needed, Reason):
         return []
     quote = find_first_quote(module, node)
-    given = f"({name} := {module.text(node)})" if name else module.text(node)
+    value = module.text(node.value) if isinstance(node, ast.NamedExpr) else module.text(node)
+    given = f"({name} := {value})" if name else value
     asked = " and ".join(part for part in (test, _format_condition(change, given, quote)) if part)
     text = f"if {asked}:\n\t{needed[1]}.warn({quote}{change.warning}{quote})"
     put = insert_before_statement(module.source, module.parents, node, text)
@@ -51,7 +52,9 @@ def choose_name_before(change: Translation) -> str:
     if is_plain(node) or change.key or not isinstance(call, ast.Call) or not is_plain(call.func):
         return ""
     first = call.args[0] if call.args else call.keywords[0].value
-    return find_free_name(module, node) if first is node and isinstance(module.parents.get(call), ast.Expr) else ""
+    if first is not node or not isinstance(module.parents.get(call), ast.Expr):
+        return ""
+    return node.target.id if isinstance(node, ast.NamedExpr) else find_free_name(module, node)
 
 
 def _format_condition(change: Translation, text: str, quote: str) -> str:
