@@ -89,6 +89,8 @@ def _search_callers(
     tracer: Tracer, module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str, alone: bool, depth: int
 ) -> Iterator[MissingKey]:
     """The calls that omit a keyword; tests do so for reasons of their own."""
+    if any(one.arg == name for one in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)):
+        return  # what is passed under the name is a parameter's, and never among the keywords
     for given in callers_of(tracer, module, function):
         spread = [keyword.value for keyword in given.keywords if keyword.arg is None]
         missing = not any(keyword.arg == name for keyword in given.keywords)
