@@ -12,11 +12,13 @@ from ddp_codemod.dataflow import escape_analysis
 from ddp_codemod.dataflow.calls import find_names
 from ddp_codemod.dataflow.fold import FoldResult, Known
 from ddp_codemod.dataflow.mapping_stores import KeyEffect, find_stores_at
+from ddp_codemod.dataflow.points_to import find_points_to_set
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.entities import Instance
 from ddp_codemod.sites.scopes import owner_scope, scope_of
 
 _Places = Iterable[tuple[Module, ast.expr]]
@@ -43,7 +45,7 @@ def trace_later_writes(
 
 
 def trace_writes_to_passed(
-    tracer: Tracer, module: Module, mapping: ast.expr, source: Value, wanted: FoldResult, name: str, whole: bool
+    tracer: Tracer, module: Module, mapping: ast.expr, source: Value, wanted: FoldResult, name: str
 ) -> list[Value]:
     """What is written under the key into what a function's ``**options`` took in, by that name or by the attribute that keeps it."""
     home, parameter = source.code
@@ -51,15 +53,25 @@ def trace_writes_to_passed(
         return []
     places = [*_find_parameter_reads(home, parameter, mapping)]
     if isinstance(mapping, ast.Attribute):
-        project = tracer.resolver.project
-        places += [
-            (other, node)
-            for file in project.mentioning(mapping.attr)
-            for other in project.programs(file)
-            for node in other.nodes.get(ast.Attribute, ())
-            if isinstance(node, ast.Attribute) and node.attr == mapping.attr and isinstance(node.ctx, ast.Load)
-        ]
+        places += _find_attribute_reads(tracer, module, mapping)
     return _trace_writes(tracer, places, wanted, source.trace, name, False)
+
+
+def _find_attribute_reads(tracer: Tracer, module: Module, attribute: ast.Attribute) -> Iterator[tuple[Module, ast.expr]]:
+    """Where code reads an attribute of the name, of objects of the same class or one that shares a base with it."""
+    classes = _list_classes(tracer, module, attribute.value)
+    project = tracer.resolver.project
+    for other in (other for file in project.mentioning(attribute.attr) for other in project.programs(file)) if classes else ():
+        for node in other.nodes.get(ast.Attribute, ()):
+            if isinstance(node, ast.Attribute) and node.attr == attribute.attr and isinstance(node.ctx, ast.Load):
+                if not classes.isdisjoint(_list_classes(tracer, other, node.value)):
+                    yield other, node
+
+
+def _list_classes(tracer: Tracer, module: Module, node: ast.expr) -> set[ast.AST]:
+    """The classes of the project, with their bases, of what an expression stands for; none where that is not known."""
+    found = (entity for entity in find_points_to_set(tracer, module, node) if isinstance(entity, Instance))
+    return {base for entity in found for _, base in tracer.resolver.lineage(entity.module, entity.node)}
 
 
 def _find_parameter_reads(module: Module, parameter: ast.arg, mapping: ast.expr) -> Iterator[tuple[Module, ast.expr]]:

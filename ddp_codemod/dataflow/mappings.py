@@ -108,7 +108,7 @@ def _trace_value_mappings(
             understood = understood or passed is not None
             found += passed or []
             if passed is not None:
-                found += later_stores.trace_writes_to_passed(tracer, module, mapping, source, wanted, name, whole)
+                found += later_stores.trace_writes_to_passed(tracer, module, mapping, source, wanted, name)
         if isinstance(source.node, ast.expr) and isinstance(source.module, Module):
             if (held := look_up_attribute(tracer, source.module, source.node, name, source.trace)) is not None:
                 found, understood = [*found, *held], True

@@ -17,7 +17,7 @@ from ddp_codemod.sites.option_receivers import find_option_receivers
 from ddp_codemod.sites.scopes import owner_scope, scope_of
 
 _WORDS = "sys.argv"  # the words of the command that started the program
-_Def = (ast.FunctionDef, ast.AsyncFunctionDef)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def find_forwarded_keywords(tracer: Tracer, steps: Iterable[Step]) -> Iterator[tuple[Module, ast.AST, str, str]]:
@@ -29,11 +29,12 @@ def find_forwarded_keywords(tracer: Tracer, steps: Iterable[Step]) -> Iterator[t
         module = tracer.resolver.project.module(step.place.name) if step.reason.means is Meaning.ARGUMENT else None
         key = dict(step.reason.args)["name"] if module is not None else ""
         for call in module.nodes.get(ast.Call, ()) if module is not None else ():
-            if not isinstance(call, ast.Call) or module is None or module.place(call) != step.place:
+            spreads = [keyword.value for keyword in call.keywords if keyword.arg is None] if isinstance(call, ast.Call) else []
+            if not spreads or module is None or module.place(call) != step.place:
                 continue
-            for spread in (keyword.value for keyword in call.keywords if keyword.arg is None):
+            for spread in spreads:
                 home = owner_scope(module, scope_of(module, spread), spread.id) if isinstance(spread, ast.Name) else None
-                if isinstance(home, _Def) and home.args.kwarg is not None and home.args.kwarg.arg == spread.id:  # type: ignore[attr-defined]
+                if isinstance(home, _FUNCTIONS) and home.args.kwarg is not None and home.args.kwarg.arg == spread.id:  # type: ignore[attr-defined]
                     yield module, home, home.args.kwarg.arg, key
 
 
@@ -41,7 +42,7 @@ def find_shared_parses(tracer: Tracer, module: Module, declaration: ast.Call) ->
     """The calls that parse a command line where the options of a function are added: ``add_options(parser)``, ``parser.parse_args()``."""
     function = scope_of(module, declaration)
     methods = {method for flag in list_flags(tracer) for method in flag.parse_methods}
-    for given in callers_of(tracer, module, function) if isinstance(function, _Def) and function.args.args else ():
+    for given in callers_of(tracer, module, function) if isinstance(function, _FUNCTIONS) and function.args.args else ():
         home = scope_of(given.module, given.call)
         for call in (call for method in methods for call in index_calls(given.module).get(method, ())):
             if scope_of(given.module, call) is home:
