@@ -69,7 +69,13 @@ def decide_device_branch(context: Context, finding: Finding, fix: Fix) -> Findin
     if len(others) == len(sources):
         named = ", ".join(dict.fromkeys(str(source.value.value) for source in others if isinstance(source.value, Known)))
         return finding.keep(Reason.of("keep-foreign", value=named, platform=context.platform.id))
-    works = [str(source.value.value) for source in finding.possible if source not in others and isinstance(source.value, Known)]
+    kept = [source.value for source in finding.possible if source not in others]
+    default = context.platform.backend.default
+    works = [
+        default if isinstance(value, PlatformDefault) else str(value.value)
+        for value in kept
+        if isinstance(value, (Known, PlatformDefault))
+    ]
     arguments = {
         "value": ", ".join(dict.fromkeys(works)),
         "platform": context.platform.id,
