@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.backends import assess
-from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.joined_texts import list_text_fragments
 from ddp_codemod.dataflow.monkey_patches import find_monkey_patch
 from ddp_codemod.dataflow.values import Value
@@ -17,6 +16,7 @@ from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.impact.call_translations import (
     drop_translated_changes,
     is_name_argument,
+    list_texts,
     make_translations,
     merge_omissions,
 )
@@ -106,10 +106,10 @@ def _place_edit(context: Context, uses: OtherUses, finding: Finding) -> Finding:
     kept, moved, met = _split_changes(context, uses, finding)
     if not moved:
         typed = is_user_supplied(context, finding)
-        added = [*add_warnings(context, make_translations(finding, _list_texts(finding.changes)))] if typed else []
+        added = [*add_warnings(context, make_translations(finding, list_texts(finding.changes)))] if typed else []
         added = [replace(one, closed=False) for one in added]  # what is typed may be any other name
         return replace(finding, changes=(*drop_translated_changes(finding.changes, added), *added))
-    there = [*make_translations(finding, _list_texts(moved))]
+    there = [*make_translations(finding, list_texts(moved))]
     if is_user_supplied(context, finding):
         there = [replace(one, closed=False) for one in there]
     said = {name: value for name, value in finding.reason.args if name not in ("origin", "count")}
@@ -137,13 +137,6 @@ def _split_changes(context: Context, uses: OtherUses, finding: Finding) -> tuple
     return kept, moved, met
 
 
-def _list_texts(changes: Iterable[Change]) -> list[tuple[str | None, str]]:
-    """The old and new values of changes; None is written out in the project too."""
-    found = ((change.source.value, change.text) for change in changes if isinstance(change, NewText))
-    known = ((value.value, text) for value, text in found if isinstance(value, Known))
-    return [(value, text) for value, text in known if value is None or isinstance(value, str)]
-
-
 def _translate_at_call(context: Context, uses: OtherUses, finding: Finding) -> Finding | None:
     """The finding with a change at the call, where not every start of the value is known; None where the call is not the project's own."""
     if not is_name_argument(finding) or not _is_backend_finding(finding):  # an address of the group that is changed too
@@ -153,7 +146,7 @@ def _translate_at_call(context: Context, uses: OtherUses, finding: Finding) -> F
         return None
     kept, _, _ = _split_changes(context, uses, finding)
     sure = [change for change in kept if not (isinstance(change, NewText) and change.source.trace.doubt is not None)]
-    texts: dict[str | None, str] = dict([*_list_texts(finding.changes), *find_wrong_names(context, finding)])
+    texts: dict[str | None, str] = dict([*list_texts(finding.changes), *find_wrong_names(context, finding)])
     if texts and may_be_none(context, finding) and not all(map(is_text, finding.possible)):
         texts = {None: context.platform.backend.wanted, **texts}
     result = [*make_translations(finding, texts.items())]

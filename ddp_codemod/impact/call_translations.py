@@ -124,3 +124,10 @@ def is_name_argument(finding: Finding) -> bool:
     wanted = (one for one in parameters if one.name == finding.parameter)
     # a name that does harm in a process that no launcher started takes a condition, which a call cannot have beside another
     return any(one.add in ("keyword", "never") and one.launched is None and not one.inside for one in wanted)
+
+
+def list_texts(changes: Iterable[Change]) -> list[tuple[str | None, str]]:
+    """The old and new values of changes; None is written out in the project too."""
+    found = ((change.source.value, change.text) for change in changes if isinstance(change, NewText))
+    known = ((value.value, text) for value, text in found if isinstance(value, Known))
+    return [(value, text) for value, text in known if value is None or isinstance(value, str)]

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.fix import Fix
-from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.impact.call_translations import drop_translated_changes, make_translations
+from ddp_codemod.impact.call_translations import drop_translated_changes, list_texts, make_translations
 from ddp_codemod.impact.user_supplied_names import add_warnings, is_user_supplied
 from ddp_codemod.model import Action, Place, Reason
 from ddp_codemod.parse.python import Module
@@ -37,9 +36,7 @@ def _move_to_call(context: Context, finding: Finding) -> Finding:
     if fix is not None and fix.recipe == "init-method-query":
         return _set_variable(context, finding, finding.use, fix)
     inside = [change for change in moved if isinstance(change, NewText)]
-    values = ((change, change.source.value) for change in inside)
-    texts = [(value.value, one.text) for one, value in values if isinstance(value, Known) and isinstance(value.value, str)]
-    there = [replace(one, closed=False) for one in make_translations(finding, texts)]
+    there = [replace(one, closed=False) for one in make_translations(finding, list_texts(inside))]
     if not there or not inside:
         return finding
     if is_user_supplied(context, finding):
