@@ -202,7 +202,7 @@ def _has_dash_conversion(tracer: Tracer) -> bool:
 
 def _list_known_values(tracer: Tracer) -> list[str]:
     """What is in every text of interest, in small letters."""
-    return ["://", *sorted(tracer.rules.backends)]
+    return ["://", *sorted(tracer.value_names)]
 
 
 def _list_relevant_files(tracer: Tracer) -> tuple[str, ...]:

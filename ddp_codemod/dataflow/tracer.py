@@ -37,8 +37,12 @@ class Tracer(ABC):
     What is followed from more than one kind of expression is asked here, so that no module needs one that needs it.
     """
 
-    def __init__(self, resolver: Resolver, facts: Facts, rules: Rules, platform: Platform) -> None:
+    def __init__(
+        self, resolver: Resolver, facts: Facts, rules: Rules, platform: Platform, names: Iterable[str] | None = None
+    ) -> None:
         self.resolver, self.facts, self.rules, self.platform = resolver, facts, rules, platform
+        # What a value of interest is called; None: the backends. Files and commands are not asked for other texts.
+        self.value_names = frozenset(rules.backends if names is None else names)
         self.idioms = rules.idioms
         entries = (entry for known in rules.idioms for entry in known.config_entry)
         self.composed = HydraPrograms(resolver.project, resolver, entries)
@@ -81,12 +85,20 @@ class Tracer(ABC):
 
     def could_be_value(self, text: str) -> bool:
         """Whether a text can be what a parameter of interest takes: a backend (of a device each, in a composite) or a URL."""
-        return "://" in text or all(part.rpartition(":")[2].lower() in self.rules.backends for part in text.split(","))
+        return "://" in text or all(part.rpartition(":")[2].lower() in self.value_names for part in text.split(","))
+
+    def of_other_names(self, names: Iterable[str]) -> Tracer:
+        """The same for values of these names, such as the texts that stand for a framework's objects."""
+        wanted = frozenset(names)
+        known: dict[frozenset[str], Tracer] = self.memory.setdefault("of other names", {})
+        if wanted not in known:
+            known[wanted] = type(self)(self.resolver, self.facts, self.rules, self.platform, wanted)
+        return known[wanted]
 
     @cached_property
     def value_ahead(self) -> re.Pattern[bytes]:
         """Matches where the next word of a command holds such a text, or something that it is put together from."""
-        names = "|".join(map(re.escape, sorted(self.rules.backends)))
+        names = "|".join(map(re.escape, sorted(self.value_names)))
         word = rf"[^\s\"',]{{0,{_LONGEST}}}?(?:://|[$%{{!*`]|(?<![a-z0-9])(?:{names})(?![a-z0-9]))"
         return re.compile(rf"[\s=:,\"'\\\[\]^`-]{{0,{_BETWEEN}}}{word}".encode(), re.IGNORECASE)
 

@@ -27,11 +27,17 @@ class Translation(Struct, frozen=True, eq=False):
 def find_translation(node: ast.expr) -> Translation | None:
     """What an expression of this form changes; None for any other expression."""
     if isinstance(node, ast.IfExp):
+        further = find_translation(node.orelse)  # ``A() if text == "a" else B() if text == "b" else text``
         parts = node.test.values if isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And) else [node.test]
         for test in parts:
             if isinstance(test, ast.Compare) and (old := _list_compared_texts(test)) and _is_same(test.left, node.orelse):
                 under = tuple(part for part in parts if part is not test)
                 return Translation(_unwrap_named(test.left), dict.fromkeys(old, node.body), under)
+            if further is not None and isinstance(test, ast.Compare) and len(parts) == 1 and _is_same(test.left, further.given):
+                if old := _list_compared_texts(test):
+                    return replace(
+                        further, given=_unwrap_named(test.left), texts={**further.texts, **dict.fromkeys(old, node.body)}
+                    )
         made = find_translation(node.body)  # ``{"nccl": "gloo"}.get(value, value) if key == "backend" else value``
         if made is not None and ast.dump(made.given) == ast.dump(node.orelse):
             return replace(made, under=(node.test, *made.under))
@@ -76,7 +82,7 @@ def trace_translated_values(
     """The sources that arrive where these go in."""
     if any(tracer.facts.truth(module, test, trace.frame) is False for test in made.under):
         return [*given]
-    found: list[Value] = []
+    found, made_here = list[Value](), list[Value]()
     for source in given:
         value = source.value.value if isinstance(source.value, Known) else UNKNOWN
         new = made.texts.get(value) if value is None or isinstance(value, str) else None
@@ -86,17 +92,14 @@ def trace_translated_values(
         step = source.trace.step(
             source.place, Reason.of("hop-translated", Meaning.TRANSLATED, old=source.text), OriginKind.LITERAL
         )
-        found += (replace(one, decided=False) for one in tracer.evaluate(module, new, replace(step, doubt=None)))
-    if not found or any(
-        not isinstance(source.value, Known) for source in found
-    ):  # who starts the program may give one of the texts
+        made_here += (replace(one, decided=False) for one in tracer.evaluate(module, new, replace(step, doubt=None)))
+    if not (found or made_here) or any(not isinstance(source.value, Known) for source in found):
+        # who starts the program may give one of the texts; whatever it is, it is none of them any more
         said = Reason.of("hop-translated", Meaning.TRANSLATED, old=module.text(made.given))
+        found = [source for source in found if source.kind != OriginKind.UNKNOWN]
         for new in made.texts.values():
-            found += tracer.evaluate(module, new, trace.step(module.place(node), said, OriginKind.LITERAL))
-        found = [
-            source for source in found if source.kind != OriginKind.UNKNOWN
-        ]  # whatever it is, it is none of the texts any more
-    return found
+            made_here += tracer.evaluate(module, new, trace.step(module.place(node), said, OriginKind.LITERAL))
+    return [*found, *made_here]
 
 
 def _list_compared_texts(test: ast.Compare) -> list[str | None]:

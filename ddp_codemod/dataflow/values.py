@@ -121,6 +121,14 @@ def _make_sort_key(step: Step) -> tuple[object, ...]:
     return step.place.name, step.place.start, step.place.end, str(step.reason)
 
 
+_GIVEN = frozenset(
+    {
+        OriginKind.OPTION_DEFAULT, OriginKind.FIELD_DEFAULT, OriginKind.ENVIRONMENT_DEFAULT, OriginKind.CONFIG_KEY,
+        OriginKind.COMMAND_LINE, OriginKind.LAUNCH, OriginKind.LAUNCH_VARIABLE, OriginKind.KEY_DEFAULT, OriginKind.PARAMETER_DEFAULT,
+    }
+)  # fmt: skip
+
+
 class Value(Struct, frozen=True):
     """An expression that a value can start from, and what it gives."""
 
@@ -138,6 +146,12 @@ class Value(Struct, frozen=True):
     def is_lost(self) -> bool:
         """Whether what it gives is not understood; what the user gives at run time is the user's."""
         return self.kind == OriginKind.UNKNOWN and self.why is not None and self.why.means is not Meaning.GIVEN_AT_START
+
+    @property
+    def is_given(self) -> bool:
+        """Whether who starts the program, or calls the function, may give something else than the project's own files say."""
+        given = self.kind in _GIVEN or self.trace.kind in _GIVEN
+        return given or any(step.reason.means is Meaning.GIVEN_AT_START for step in self.trace.passed)
 
     @property
     def key(self) -> tuple[Hashable, ...]:

@@ -27,7 +27,7 @@ def translate_argument(change: Translation, purely: Purely, unless: str = "") ->
         return place.start, place.end, _translate_unpacked(change, quote, unless)
     if change.closed and not unless and purely(module, node):
         return place.start, place.end, f"{quote}{change.pairs[0][1]}{quote}"
-    given = (change.name, change.name) if change.name else _format_argument(module, node)
+    given = (change.name, change.name) if change.name else format_argument(module, node)
     text = _format_choice(change, given, quote, unless)
     binds = isinstance(around, ast.BinOp) or (isinstance(around, ast.FormattedValue) and text.startswith("{"))
     return place.start, place.end, f"({text})" if binds else text
@@ -44,7 +44,7 @@ def _format_choice(change: Translation, given: tuple[str, str], quote: str, unle
     first, again = given
     olds = [_quote_value(old, quote) for old, _ in change.pairs]
     if len(news := {new for _, new in change.pairs}) == 1:
-        asked, under = f"{first} {format_comparison(change.pairs, quote)}", _negate_condition(unless) if unless else ""
+        asked, under = f"{first} {format_comparison(change.pairs, quote)}", negate_condition(unless) if unless else ""
         # the machine first: on others the argument is then worked out once, as it was; what names it has to come before
         parts = [under, asked] if first == again else [asked, under]
         return f"{quote}{news.pop()}{quote} if {' and '.join(filter(None, parts))} else {again}"
@@ -57,21 +57,21 @@ def _quote_value(value: str | None, quote: str) -> str:
     return "None" if value is None else f"{quote}{value}{quote}"
 
 
-def _negate_condition(condition: str) -> str:
+def negate_condition(condition: str) -> str:
     inner = condition.removeprefix("not (")
     if inner != condition:
         return inner.removesuffix(")")
     return f"not ({condition})" if re.search(r" (?:or|and|if) ", condition) else f"not {condition}"
 
 
-def _format_argument(module: Module, node: ast.expr) -> tuple[str, str]:
-    """How to ask for an argument, and how to ask for it again: what a call gives is asked for once."""
+def format_argument(module: Module, node: ast.expr, called: str = "") -> tuple[str, str]:
+    """How to ask for an argument, and how to ask for it again: what a call gives is asked for once, and then ``called`` so."""
     text = module.text(node)
     if is_plain(node):
         return text, text
     if isinstance(node, ast.NamedExpr):
         return f"({text})", node.target.id
-    name = find_free_name(module, node)
+    name = find_free_name(module, node, called)
     return f"({name} := {text})", name
 
 
@@ -84,18 +84,18 @@ def is_plain(node: ast.expr) -> bool:
     return isinstance(node, (ast.Name, ast.Constant))
 
 
-def find_free_name(module: Module, node: ast.expr) -> str:
+def find_free_name(module: Module, node: ast.expr, called: str = "") -> str:
     """A name for an argument that the code around does not use."""
-    return next(_iterate_free_names(module, node))
+    return next(_iterate_free_names(module, node, (called, f"given_{called}") if called else _NAMES))
 
 
-def _iterate_free_names(module: Module, node: ast.expr) -> Iterator[str]:
+def _iterate_free_names(module: Module, node: ast.expr, names: tuple[str, ...]) -> Iterator[str]:
     """Names that the code around a node does not use."""
     scopes = {scope_of(module, node), module.tree}
     used = {name for scope in scopes for name in bindings(module, scope)}
     used |= {part.id for part in module.nodes.get(ast.Name, ()) if isinstance(part, ast.Name)}
-    yield from (name for name in _NAMES if name not in used)
-    yield from (f"{_NAMES[0]}_{number}" for number in range(2, 1_000) if f"{_NAMES[0]}_{number}" not in used)
+    yield from (name for name in names if name not in used)
+    yield from (f"{names[0]}_{number}" for number in range(2, 1_000) if f"{names[0]}_{number}" not in used)
 
 
 def _translate_unpacked(change: Translation, quote: str, unless: str) -> str:
@@ -114,7 +114,7 @@ def _translate_unpacked(change: Translation, quote: str, unless: str) -> str:
     wanted = f"key == {quote}{change.key}{quote}"
     if len({new for _, new in change.pairs}) > 1:
         return f"{{key: {f'({value})' if unless else value} if {wanted} else value for key, value in {table}.items()}}"
-    test = f"{wanted} and {_negate_condition(unless)}" if unless else wanted
+    test = f"{wanted} and {negate_condition(unless)}" if unless else wanted
     return f"{{key: {_format_choice(change, ('value', 'value'), quote, f'not ({test})')} for key, value in {table}.items()}}"
 
 
@@ -123,6 +123,6 @@ def _fill_entry(change: Translation, quote: str, table: str) -> str:
     entry = f"{quote}{change.key}{quote}"
     if change.fills:
         return f"{{{entry}: {quote}{change.pairs[0][1]}{quote}, **{table}}}"
-    given, again = _format_argument(change.module, change.argument)
+    given, again = format_argument(change.module, change.argument)
     value = _format_choice(change, (f"{again}.get({entry})", f"{again}[{entry}]"), quote, "")
     return f"{{**{given}, {entry}: {value}}}"

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from ddp_codemod.edits.argument_translation import format_argument, format_comparison
 from ddp_codemod.edits.conditional import Import
 from ddp_codemod.edits.imports import choose_likeliest_name
 from ddp_codemod.edits.objects import format_call
 from ddp_codemod.edits.values import find_first_quote
 from ddp_codemod.model import Edit, Reason, Recipe
-from ddp_codemod.policy.findings import NewHandler, NewObject
+from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.findings import NewHandler, NewObject, ObjectChoice
 
 
 def edit_handler(change: NewHandler, edit: Callable[..., Edit], imported: Import) -> list[Edit] | Reason:
@@ -42,3 +45,43 @@ def edit_object(change: NewObject, edit: Callable[..., Edit], imported: Import) 
         return [*needed[0], replace(probe, after=format_call(needed[1], arguments, find_first_quote(module, node)))]
     recipe = Recipe("add-keyword", (("name", change.parameter), ("value", format_call(needed[1], arguments))))
     return [*needed[0], replace(probe, recipe=recipe, anchor=module.place(change.call.func).end)]
+
+
+def edit_object_choice(
+    change: ObjectChoice, edit: Callable[..., Edit], imported: Import, condition: str = ""
+) -> list[Edit] | Reason:
+    """Objects in place of the texts that stand for them, where the argument is one of those; ``condition`` has to hold besides."""
+    module, node = change.module, change.argument
+    quote, imports = find_first_quote(module, node), list[Edit]()
+    by_object: dict[str, list[tuple[str | None, str]]] = {}
+    for text, wanted in change.objects:
+        needed = imported(module, wanted.package, wanted.name, wanted.call)
+        if isinstance(needed, Reason):
+            return needed
+        imports += (one for one in needed[0] if one not in imports)
+        made = format_call(needed[1], (*wanted.arguments, (wanted.keyword, wanted.text)), quote)
+        by_object.setdefault(made, []).append((text, made))
+    if change.closed and len(by_object) == 1 and not condition:
+        place, [text] = module.place(node), by_object
+        if change.key:
+            text = f"{{**{_format_table(module, node)}, {quote}{change.key}{quote}: {text}}}"
+        return [*imports, edit(place.start, place.end, text)]
+    first, again = ("value", "value") if change.key else format_argument(module, node, change.objects[0][1].parameter)
+    asked = f"key == {quote}{change.key}{quote}" if change.key and len(by_object) == 1 else ""
+    text = ""
+    for number, (made, pairs) in enumerate(by_object.items()):
+        compared = f"{again if number else first} {format_comparison(tuple(pairs), quote)}"
+        tests = [compared, condition] if first != again else [asked, condition, compared]
+        text += f"{made} if {' and '.join(filter(None, tests))} else "
+    text += again
+    if change.key:
+        text = text if asked else f"({text}) if key == {quote}{change.key}{quote} else value"
+        text = f"{{key: {text} for key, value in {_format_table(module, node)}.items()}}"
+    place = module.place(node)
+    return [*imports, edit(place.start, place.end, text)]
+
+
+def _format_table(module: Module, node: ast.expr) -> str:
+    """The text of a mapping before a dot, or behind two asterisks."""
+    loose = not isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
+    return f"({module.text(node)})" if loose else module.text(node)

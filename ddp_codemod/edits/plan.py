@@ -15,7 +15,7 @@ from ddp_codemod.edits import unused_imports
 from ddp_codemod.edits.argument_translation import translate_argument
 from ddp_codemod.edits.conditional import Import, launcher_edits
 from ddp_codemod.edits.insert import add_import
-from ddp_codemod.edits.object_edits import edit_handler, edit_object
+from ddp_codemod.edits.object_edits import edit_handler, edit_object, edit_object_choice
 from ddp_codemod.edits.objects import format_mapping
 from ddp_codemod.edits.portable_device import find_plugin_place
 from ddp_codemod.edits.shared_edits import deduplicate_imports, guard_import, is_import, merge_edits
@@ -42,6 +42,7 @@ from ddp_codemod.policy.findings import (
     NewStatement,
     NewText,
     NewVariable,
+    ObjectChoice,
     Splice,
     Translation,
     explain_change,
@@ -232,6 +233,8 @@ class Planner(Struct):
             return edit_handler(change, edit, imported)
         if isinstance(change, NewObject):
             return edit_object(change, edit, imported)
+        if isinstance(change, ObjectChoice):
+            return edit_object_choice(change, edit, imported)
         if isinstance(change, NewMapping):
             return [edit(*format_mapping(change))]
         if isinstance(change, DroppedArgument):

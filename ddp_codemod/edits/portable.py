@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ddp_codemod.catalog.load import Rules
 from ddp_codemod.catalog.model import Platform, Portable
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.edits.argument_translation import translate_argument
+from ddp_codemod.edits.argument_translation import negate_condition, translate_argument
 from ddp_codemod.edits.conditional import (
     Import,
     Make,
@@ -26,6 +26,7 @@ from ddp_codemod.edits.conditional import (
     variable_edits,
 )
 from ddp_codemod.edits.helper import Helper, Same, build_helpers
+from ddp_codemod.edits.object_edits import edit_object_choice
 from ddp_codemod.edits.portable_device import build_device_helper, device_edits
 from ddp_codemod.edits.translation_warning import warning_edits
 from ddp_codemod.edits.values import make_new_value
@@ -43,6 +44,7 @@ from ddp_codemod.policy.findings import (
     NewStatement,
     NewText,
     NewVariable,
+    ObjectChoice,
     Splice,
     Translation,
 )
@@ -158,6 +160,13 @@ def portable_edits(style: Style, finding: Finding, change: Change, make: Make, i
     if isinstance(change, NewHandler | NewObject):
         default = change.handler.default if isinstance(change, NewHandler) else "None"
         return object_edits(entry, change, default, make, imported)
+    if isinstance(change, ObjectChoice):
+        needed = condition_of(entry, change.module, change.argument, imported)
+        if isinstance(needed, Reason):
+            return needed
+        under = negate_condition(needed[1]) if entry.keeps else needed[1]
+        chosen = edit_object_choice(change, make, imported, f"({under})" if " or " in under else under)
+        return chosen if isinstance(chosen, Reason) else [*needed[0], *chosen]
     if isinstance(change, DroppedArgument):
         return _make_none_argument(entry, change, make, imported)
     if isinstance(change, NewStatement):

@@ -11,25 +11,10 @@ from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.joined_texts import slots
 from ddp_codemod.dataflow.translations import is_translated
 from ddp_codemod.dataflow.values import Value
-from ddp_codemod.kinds import Meaning, OriginKind
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Change, Finding, NewText, Translation
 from ddp_codemod.sites.surface_calls import Use
-
-# What is passed from outside, and may be something else than the project's own files say.
-_GIVEN = frozenset(
-    {
-        OriginKind.OPTION_DEFAULT,
-        OriginKind.FIELD_DEFAULT,
-        OriginKind.ENVIRONMENT_DEFAULT,
-        OriginKind.CONFIG_KEY,
-        OriginKind.COMMAND_LINE,
-        OriginKind.LAUNCH,
-        OriginKind.LAUNCH_VARIABLE,
-        OriginKind.KEY_DEFAULT,
-        OriginKind.PARAMETER_DEFAULT,
-    }
-)
 
 
 def make_translations(finding: Finding, texts: Iterable[tuple[str | None, str]]) -> Iterator[Translation]:
@@ -83,11 +68,7 @@ def _is_closed(finding: Finding) -> bool:
 
 
 def _can_become(source: Value, changed: set[int], texts: set[str]) -> bool:
-    if (
-        source.kind in _GIVEN
-        or source.trace.kind in _GIVEN
-        or any(step.reason.means is Meaning.GIVEN_AT_START for step in source.trace.passed)
-    ):
+    if source.is_given:
         return False
     return id(source.node) in changed or (isinstance(source.value, Known) and source.value.value in texts)
 

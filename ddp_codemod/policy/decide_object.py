@@ -13,6 +13,7 @@ from ddp_codemod.catalog.objects import TextObject
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.values import Value
 from ddp_codemod.discover.kinds import NOTEBOOK, is_test
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.argument_sources import collect_sources
@@ -21,6 +22,7 @@ from ddp_codemod.policy.decision_reasons import OMITTED
 from ddp_codemod.policy.device_arguments import explain_by_object
 from ddp_codemod.policy.device_counts import Count, count_devices
 from ddp_codemod.policy.findings import Change, Context, Finding, NewObject, start, unreachable
+from ddp_codemod.policy.object_choices import choose_objects, is_chosen
 from ddp_codemod.policy.text_objects import (
     backend_of,
     build_object_arguments,
@@ -41,7 +43,7 @@ def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     assert parameter.objects is not None
     if use.overrides_init:
         return None  # what it passes on is a call of its own
-    argument, sources = collect_sources(context, use, parameter)
+    argument, sources = collect_sources(_of_object_texts(context, parameter), use, parameter)
     chosen = parameter.objects.chosen
     if chosen is not None and has_nested_site(context, use):
         return None  # that is a site of its own
@@ -51,6 +53,8 @@ def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         (source, found) for source in sources if (found := resolve_text_object(context, use.module.name, parameter, source.value))
     ]
     several = True
+    if not named and is_chosen(use, parameter, argument):
+        return start(context, use, parameter, argument, sources, [context.platform.backend.wanted])
     if not named:
         named, several = _choose_by_device_count(context, use, parameter, sources)
     if not named:
@@ -72,21 +76,27 @@ def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         return result.keep(Reason.of("keep-omitted", parameter=backend_of(context, named[0][1][0]).name))
     changes: list[Change] = []
     safe = fix.applicability == "safe"
+    at_call: dict[str | None, NewObject] = {}  # by the text that arrives
     for source, (wanted, sure) in named:
         backend = backend_of(context, wanted)
-        blocked = _find_replacement_obstacle(context, use, parameter, argument, source, wanted)
-        if blocked is not None:
-            return result.review(fix.id, blocked)
         safe = safe and sure and source.kind != OMITTED and backend.add_applicability == "safe"
         target = source if source.kind != OMITTED and isinstance(source.node, ast.Constant) else None
-        if target is None and argument is not None:
-            return result.review(fix.id, explain_manual_object(context, parameter, wanted))
-        changes.append(
-            NewObject(
-                use.module, use.call, parameter.name, target, _find_module(context, use.module, parameter, wanted), class_name(context, wanted),
-                tuple(wanted.arguments.items()), backend.name, choice.wanted,
-            )
+        made = NewObject(
+            use.module, use.call, parameter.name, target, _find_module(context, use.module, parameter, wanted), class_name(context, wanted),
+            tuple(wanted.arguments.items()), backend.name, choice.wanted,
         )  # fmt: skip
+        if _is_replaceable(use, argument, source) and not (target is None and argument is not None):
+            changes.append(made)
+        elif source.kind == OMITTED or not isinstance(source.value, Known):
+            return result.review(fix.id, explain_manual_object(context, parameter, wanted))
+        else:
+            at_call[source.value.value] = replace(made, source=None)
+    if at_call:
+        alone = len(named) == len(sources) and not changes and not any(source.is_given for source in sources)
+        choices = tuple(choose_objects(use, parameter, argument, at_call, alone and result.possible.closed))
+        if not choices:
+            return result.review(fix.id, explain_manual_object(context, parameter, named[0][1][0]))
+        changes += choices
     reason = explain_object(context, parameter, named[0][1][0])
     if _find_unfollowed_sources(context, sources):  # the edits cure only a part of what can reach this call
         return result.edit(fix.id, False, Reason("edit-object-partly", reason.args), changes)
@@ -128,7 +138,7 @@ def _decide_unknown_object(
     unpacked = [
         use.module.text(part) for part in use.spread if any(source.is_lost and source.node is use.call for source in sources)
     ]
-    unfollowed = _find_unfollowed_sources(context, sources)
+    unfollowed = _find_unfollowed_sources(context, sources) or [source for source in sources if _is_given_at_start(source)]
     assert parameter.objects is not None
     if not (unfollowed or unpacked) or choice.default in choice.works or is_test(use.module.name):
         return None
@@ -155,6 +165,11 @@ def _find_unfollowed_sources(context: Context, sources: Sequence[Value]) -> list
     ]
 
 
+def _is_given_at_start(source: Value) -> bool:
+    """Whether only who starts the program knows what a source gives: an option without a default."""
+    return source.why is not None and source.why.means is Meaning.GIVEN_AT_START
+
+
 def _is_object(context: Context, source: Value) -> bool:
     """Whether a call makes an object of a class that is known, which is a site of its own or makes no group."""
     module, node = source.code
@@ -164,15 +179,18 @@ def _is_object(context: Context, source: Value) -> bool:
     return bool(named) or any(isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef) for entity in entities)
 
 
-def _find_replacement_obstacle(
-    context: Context, use: Use, parameter: Parameter, argument: ast.expr | None, source: Value, wanted: TextObject
-) -> Reason | None:
-    """Why an object cannot be where the text is."""
+def _is_replaceable(use: Use, argument: ast.expr | None, source: Value) -> bool:
+    """Whether an object can stand where the text does."""
     if source.kind == OMITTED or (argument is not None and argument in (source.node, source.outer)):
-        return None
-    if isinstance(argument, ast.Name) and source.module is use.module and _is_only_for_call(use, argument, source):
-        return None
-    return explain_manual_object(context, parameter, wanted)
+        return True
+    return isinstance(argument, ast.Name) and source.module is use.module and _is_only_for_call(use, argument, source)
+
+
+def _of_object_texts(context: Context, parameter: Parameter) -> Context:
+    """The same, where files and commands are asked for the texts that stand for objects, not for backends."""
+    assert parameter.objects is not None
+    names = (entry.text for entry in context.rules.objects.get(parameter.objects.table, ()))
+    return replace(context, tracer=context.tracer.of_other_names((*names, *parameter.objects.open)))
 
 
 def _is_only_for_call(use: Use, argument: ast.Name, source: Value) -> bool:

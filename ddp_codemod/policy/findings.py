@@ -89,6 +89,16 @@ class NewObject(Struct, frozen=True, eq=False):
     text: str
 
 
+class ObjectChoice(Struct, frozen=True, eq=False):
+    """Objects with the backend stand for texts on the way into a call; ``closed`` and ``key`` as in a Translation."""
+
+    module: Module
+    argument: ast.expr
+    objects: tuple[tuple[str | None, NewObject], ...]
+    closed: bool = False
+    key: str = ""
+
+
 class NewMapping(Struct, frozen=True, eq=False):
     """The same in a configuration file whose reader makes objects: the scalar becomes a mapping with a ``_target_``."""
 
@@ -171,6 +181,7 @@ Change = Union[
     NewKeyword,
     NewHandler,
     NewObject,
+    ObjectChoice,
     NewMapping,
     NewVariable,
     NewStatement,
@@ -277,14 +288,8 @@ def unreachable(context: Context, use: Use) -> Reason | None:
     test = context.facts.unset.unreachable(use.module, use.call)
     if test is None:
         return None
-    line = use.module.line(test)
-    return Reason.of(
-        "keep-unreachable",
-        Meaning.UNREACHABLE,
-        test=" ".join(use.module.text(test).split()),
-        line=line,
-        platform=context.platform.id,
-    )
+    text, line = " ".join(use.module.text(test).split()), use.module.line(test)
+    return Reason.of("keep-unreachable", Meaning.UNREACHABLE, test=text, line=line, platform=context.platform.id)
 
 
 def is_machine_dependent(change: Change) -> bool:

@@ -1,0 +1,35 @@
+"""Objects that stand for texts on their way into a call: ``strategy=DDPStrategy(...) if args.strategy == "ddp" else args.strategy``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from ddp_codemod.catalog.model import Parameter
+from ddp_codemod.dataflow.translations import is_translated
+from ddp_codemod.policy.findings import NewObject, ObjectChoice
+from ddp_codemod.sites.surface_calls import Use
+
+
+def choose_objects(
+    use: Use, parameter: Parameter, argument: ast.expr | None, objects: Mapping[str | None, NewObject], closed: bool
+) -> Iterator[ObjectChoice]:
+    """The change of the argument, or of what the call unpacks; nothing where the project does not write it.
+
+    ``closed``: nothing but these texts can arrive.
+    """
+    if use.handed or use.unknown_receiver or not (use.alone or use.alike):
+        return
+    pairs = tuple(objects.items())
+    if is_chosen(use, parameter, argument):
+        return
+    if argument is not None:
+        if not isinstance(argument, ast.Constant):
+            yield ObjectChoice(use.module, argument, pairs, closed)
+    elif len(use.spread) == 1 and not isinstance(use.module.parents.get(use.spread[0]), ast.Starred):
+        yield ObjectChoice(use.module, use.spread[0], pairs, closed, parameter.name)
+
+
+def is_chosen(use: Use, parameter: Parameter, argument: ast.expr | None) -> bool:
+    """Whether objects stand for texts in the argument, or in what the call unpacks, already."""
+    return is_translated(argument) if argument is not None else any(is_translated(one, parameter.name) for one in use.spread)
