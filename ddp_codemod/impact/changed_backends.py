@@ -11,7 +11,19 @@ from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.values import PlatformDefault, Value
 from ddp_codemod.model import Action, Applicability
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.findings import Context, Finding, NewHandler, NewKey, NewKeyword, NewObject, NewStatement, NewText, Splice
+from ddp_codemod.policy.findings import (
+    Context,
+    Finding,
+    NewHandler,
+    NewKey,
+    NewKeyword,
+    NewObject,
+    NewStatement,
+    NewText,
+    ObjectChoice,
+    Splice,
+    Translation,
+)
 
 
 class BackendSwitches(Struct, frozen=True):
@@ -74,10 +86,16 @@ def _list_outcomes(context: Context, finding: Finding) -> Iterator[str]:
     for change in finding.changes:
         if isinstance(change, (NewText, NewHandler, NewObject, NewKey)):
             yield change.text.lower()
+        elif isinstance(change, Translation):
+            yield from (new.lower() for _, new in change.pairs)
+        elif isinstance(change, ObjectChoice):
+            yield from (made.text.lower() for _, made in change.objects)
         elif isinstance(change, NewStatement) or (isinstance(change, (NewKeyword, Splice)) and _is_in_settings(finding)):
             yield context.platform.backend.wanted
         elif isinstance(change, NewKeyword):
             yield change.value.strip("\"'").lower()
+    if finding.untraced and not finding.changes:
+        yield context.platform.backend.wanted  # an edit at the call, as soon as all others are known
     if finding.action is Action.KEEP:
         for source in finding.possible:
             if isinstance(source.value, Known) and isinstance(source.value.value, str) and _is_conditional(source):
@@ -91,6 +109,9 @@ def _list_old_backends(context: Context, finding: Finding) -> Iterator[str]:
     if not finding.changes:
         yield "kept"
     for change in finding.changes:
+        if isinstance(change, Translation):
+            yield from (old.lower() if old is not None else context.platform.backend.default for old, _ in change.pairs)
+            continue
         value = change.source.value if isinstance(change, NewText) else None
         named = isinstance(value, Known) and isinstance(value.value, str)
         yield str(value.value).lower() if isinstance(value, Known) and named else context.platform.backend.default

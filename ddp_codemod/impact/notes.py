@@ -14,7 +14,7 @@ from ddp_codemod.impact.stale_names import find_stale_names
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import MISSING_NAME, REMOVE_IMPORT, Action, Advisory, Edit, Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.findings import Context, Finding, NewObject, NewText
+from ddp_codemod.policy.findings import Context, Finding, NewObject, NewText, ObjectChoice, Translation
 from ddp_codemod.policy.surface_dictionaries import find_surface_dictionaries
 from ddp_codemod.sites.aliases import aliases_of
 from ddp_codemod.sites.imports import Imports
@@ -118,6 +118,8 @@ def _list_outcomes(finding: Finding) -> set[str]:
     if finding.reason.means is Meaning.UNREACHABLE:
         return set()
     edited = {change.text for change in finding.changes if isinstance(change, (NewObject, NewText))}
+    edited |= {new for change in finding.changes if isinstance(change, Translation) for _, new in change.pairs}
+    edited |= {made.text for change in finding.changes if isinstance(change, ObjectChoice) for _, made in change.objects}
     if finding.action is not Action.KEEP or not is_backend_finding(finding):
         return edited
     return edited | {text.lower() for text in finding.resolves_to}

@@ -127,24 +127,25 @@ def _is_for_main(module: Module, call: ast.AST) -> bool:
 
 def _has_visible_importer(context: Context, use: Use) -> bool:
     """Whether a file that imports this one shows that it uses the group, which the first of all these objects makes for it."""
-    tracer, key = context.tracer, f"showing: {use.surface.id}"
+    tracer, key = context.tracer, "files that show a launched group"
     if not use.surface.finds_group:
         return False
     if key not in tracer.memory:
         tracer.memory[key] = frozenset[str]()  # while the others are asked
-        tracer.memory[key] = frozenset(_find_visible_files(context, use))
+        tracer.memory[key] = frozenset(_find_visible_files(context))
     shown: frozenset[str] = tracer.memory[key]
     return bool(shown - {use.module.name}) and not shown.isdisjoint(tracer.imports.above([use.module.name]) - {use.module.name})
 
 
-def _find_visible_files(context: Context, use: Use) -> Iterator[str]:
-    """The files with a use of the same surface that shows it."""
+def _find_visible_files(context: Context) -> Iterator[str]:
+    """The files with a use that shows it, of any surface that finds the group where one is there: it is the same for all of them."""
     project, finder = context.tracer.resolver.project, context.tracer.finder
-    words = {name.rpartition(".")[2] for name in use.surface.names}
+    alike = [one for one in context.rules.surfaces.values() if one.finds_group and one.default_group and one.shown is not None]
+    words, idents = {name.rpartition(".")[2] for surface in alike for name in surface.names}, {surface.id for surface in alike}
     for name in sorted(project.naming(words)):
         for module in project.programs(name):
             calls = (call for word in sorted(words) for call in index_calls(module).get(word, ()))
-            uses = (made for call in calls if (made := finder.use(module, call)) is not None and made.surface is use.surface)
+            uses = (made for call in calls if (made := finder.use(module, call)) is not None and made.surface.id in idents)
             if any(assess_use(context, made)[0] is Visibility.YES for made in uses):
                 yield name
 
