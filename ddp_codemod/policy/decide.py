@@ -196,12 +196,12 @@ def _plan_changes(context: Context, parameter: Parameter, sources: list[Value]) 
             if (source.kind == OMITTED and parameter.add == "keyword") or _is_written_none(source):
                 changes.append(_make_change(parameter, source, choice.wanted))  # written out, None is the same as omitted
             else:
-                blocked = blocked or (open_reason(context, parameter) if default_open else default_reason(context))
+                blocked = blocked or (open_reason(context, parameter) if default_open else default_reason(context, parameter))
         elif isinstance(value, PlatformDefault):
             if default_wrong and isinstance(source.node, ast.Call) and parameter.omitted == "platform-default":
                 changes.append(_make_change(parameter, source, choice.wanted))  # a call asks torch: the name can stand for it
             else:
-                blocked = blocked or (default_reason(context) if default_wrong else None)
+                blocked = blocked or (default_reason(context, parameter) if default_wrong else None)
         elif not isinstance(value, CurrentBackend) and source.kind not in (
             OriginKind.PARAMETER,
             OriginKind.CLASS,

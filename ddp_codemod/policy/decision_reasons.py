@@ -28,13 +28,14 @@ def open_reason(context: Context, parameter: Parameter) -> Reason:
     return Reason.of("review-open", parameter=parameter.name, platform=platform.id, wanted=platform.backend.wanted)
 
 
-def default_reason(context: Context) -> Reason:
+def default_reason(context: Context, parameter: Parameter) -> Reason:
     """Why a review is needed of a value that asks torch."""
     platform = context.platform
-    default, wanted = platform.backend.default, platform.backend.wanted
-    return Reason.of(
-        "review-default", value=default, wanted=wanted, platform=platform.id, why=platform.why, why_zh=platform.why_zh
-    )
+    said = {"value": platform.backend.default, "wanted": platform.backend.wanted, "platform": platform.id}
+    said |= {"why": platform.why, "why_zh": platform.why_zh}
+    if parameter.add == "never" and parameter.instead:
+        return Reason.of("review-no-group", instead=parameter.instead, instead_zh=parameter.instead_zh, **said)
+    return Reason.of("review-default", **said)
 
 
 def text_of(context: Context, source: Value, parameter: Parameter) -> str:

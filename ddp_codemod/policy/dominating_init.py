@@ -59,7 +59,17 @@ def _is_reached_from_modules(context: Context, module: Module, node: ast.AST, de
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or not depth:
         return False
     calls = callers_of(context.tracer, module, function)
-    return bool(calls) and all(_is_reached_from_modules(context, call.module, call.call, depth - 1) for call in calls)
+    if not calls:
+        return _is_started_by_module(module, function)
+    return all(_is_reached_from_modules(context, call.module, call.call, depth - 1) for call in calls)
+
+
+def _is_started_by_module(module: Module, function: Def) -> bool:
+    """Whether the lines of the module hand a function to what runs it, ``fire.Fire(main)``, and nothing else in the file names it."""
+    named = (one for one in module.nodes.get(ast.Name, ()) if isinstance(one, ast.Name) and one.id == function.name)
+    around = [module.parents.get(one) for one in named]
+    handed = all(isinstance(one, ast.Call) and isinstance(scope_of(module, one), ast.Module) for one in around)
+    return bool(around) and handed and module.parents.get(function) is module.tree
 
 
 def _is_absence_test(test: ast.expr) -> bool:
