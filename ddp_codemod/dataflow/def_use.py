@@ -84,9 +84,7 @@ class _DefUseWalk(TableSteps):
             ]
         elif isinstance(source.node, (Option, Setting)):
             self._follow_word(source.node.name.rpartition(".")[2])
-            same: tuple[Option | Setting, ...] = ()
-            if isinstance(source.module, Script):
-                same = (*source.module.options, *source.module.settings)
+            same = (*source.module.options, *source.module.settings) if isinstance(source.module, Script) else ()
             for option in (one for one in same if one.start == source.node.start):  # which one variable gives
                 self._follow_word(option.name.rpartition(".")[2])
             if isinstance(source.module, Script) and isinstance(source.node, Option):
@@ -241,8 +239,10 @@ class _DefUseWalk(TableSteps):
         for node in find_reads_in_scope(module, name, None if given else home):
             found += 1
             self._enqueue(at, node, module, derived)
-        for table in find_scope_tables(module, home) if not derived else ():
-            self._enqueue(at, table, module, key=(name, *at.key))
+        for other, table in find_scope_tables(self.tracer, module, home) if not derived else ():
+            self._enqueue(at, table, other, key=(name, *at.key))
+            if isinstance(table, ast.Call) and last_name(table.func) == "getmembers":  # pairs, in whatever hands
+                self._record_read(WalkStep(other, table, table, sure=False), ends=True)
         if not isinstance(home, ast.Module):
             return
         for other, word in find_importers(self.tracer, module, name):

@@ -288,7 +288,9 @@ class ArgumentSteps(ABC):
 
 
 def _is_default(flag: Flag, position: int | None, keyword: str | None) -> bool:
-    return keyword == flag.default if keyword is not None else position is not None and position == flag.default_position
+    if keyword is not None:
+        return keyword in (flag.default, flag.const)  # ``const``: what the option without a value gives
+    return position is not None and position == flag.default_position
 
 
 def _list_field_names(made: ast.ClassDef) -> Iterator[str]:

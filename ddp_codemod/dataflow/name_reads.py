@@ -17,6 +17,7 @@ from ddp_codemod.sites.word_search import WordMatcher
 _READERS = frozenset(
     {"get", "pop", "setdefault", "getenv", "get_default", "getattr", "get_value", "__getattr__", "attrgetter", "itemgetter"}
 )
+_TABLES = frozenset({"vars", "getmembers"})
 _SIGNATURES = WordMatcher(
     ["signature", "getfullargspec", "getargspec", "__defaults__", "__kwdefaults__"]
 )  # tell a function's defaults
@@ -146,20 +147,35 @@ def find_star_importers(tracer: Tracer, module: Module, name: str) -> Iterator[M
             yield other
 
 
-def find_scope_tables(module: Module, home: ast.AST) -> Iterator[ast.expr]:
-    """The calls that give all names of a function, or of the file, as a table: ``locals()``, ``globals()``."""
+def find_scope_tables(tracer: Tracer, module: Module, home: ast.AST) -> Iterator[tuple[Module, ast.expr]]:
+    """What gives all names of a function, or of the file, as a table: ``locals()``, ``globals()``, ``vars(settings)``."""
     for call in (*index_calls(module).get("locals", ()), *index_calls(module).get("vars", ())):
         if not call.args and isinstance(call.func, ast.Name) and scope_of(module, call) is home:
-            yield call
-    for call in index_calls(module).get("globals", ()) if home is module.tree else ():
-        if isinstance(call.func, ast.Name):
-            yield call
+            yield module, call
+    if home is not module.tree:
+        return
+    yield from ((module, call) for call in index_calls(module).get("globals", ()) if isinstance(call.func, ast.Name))
+    for file in sorted(tracer.imports.importers.get(module.name, ())):
+        for other in tracer.resolver.project.programs(file):
+            yield from ((other, node) for node, held in _find_object_tables(other) if _is_module(tracer, other, held, module))
+
+
+def _find_object_tables(module: Module) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What gives all attributes of an object as a table, with the object: ``vars(x)``, ``inspect.getmembers(x)``, ``x.__dict__``."""
+    for word in _TABLES & index_calls(module).keys():
+        yield from ((call, call.args[0]) for call in index_calls(module)[word] if call.args)
+    for node in module.nodes.get(ast.Attribute, ()):
+        if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+            yield node, node.value
+
+
+def _is_module(tracer: Tracer, other: Module, node: ast.expr, module: Module) -> bool:
+    return any(isinstance(one, ModuleRef) and one.module is module for one in tracer.resolver.resolve(other, node))
 
 
 def is_module_attribute(tracer: Tracer, other: Module, node: ast.Attribute, module: Module) -> bool:
     """Whether an attribute is a module's own: ``settings.BACKEND``."""
-    found = tracer.resolver.resolve(other, node.value)
-    return any(isinstance(one, ModuleRef) and one.module is module for one in found)
+    return _is_module(tracer, other, node.value, module)
 
 
 def is_class_inspected(tracer: Tracer, module: Module, made: ast.ClassDef) -> bool:

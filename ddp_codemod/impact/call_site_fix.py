@@ -26,6 +26,7 @@ from ddp_codemod.impact.user_supplied_names import (
     can_be_user_supplied,
     has_wrong_name_left,
     is_overwritten,
+    is_set_by_name,
     is_user_supplied,
 )
 from ddp_codemod.impact.wrong_names import find_composite_names, find_wrong_names, is_text, may_be_none
@@ -110,7 +111,7 @@ def _place_edit(context: Context, uses: OtherUses, finding: Finding) -> Finding:
         added = [replace(one, closed=False) for one in added]  # what is typed may be any other name
         return replace(finding, changes=(*drop_translated_changes(finding.changes, added), *added))
     there = [*make_translations(finding, list_texts(moved))]
-    if is_user_supplied(context, finding):
+    if is_user_supplied(context, finding) or is_set_by_name(context, finding):
         there = [replace(one, closed=False) for one in there]
     said = {name: value for name, value in finding.reason.args if name not in ("origin", "count")}
     said |= {"wanted": moved[0].text, "use": met[0].text, "where": f"{met[0].name}:{met[0].line}"}

@@ -22,6 +22,7 @@ from ddp_codemod.policy.findings import Change, Context, Finding, NewText, Trans
 from ddp_codemod.sites.entities import ModuleRef
 from ddp_codemod.sites.scopes import owner_scope, scope_of
 
+_NAMED_SETTERS = frozenset({"setattr", "object", "patch", "__setattr__"})  # ``mock.patch.object``, ``monkeypatch.setattr``
 _TYPED = frozenset(
     {
         OriginKind.OPTION_DEFAULT,
@@ -59,6 +60,18 @@ def is_overwritten(context: Context, finding: Finding) -> bool:
     if not isinstance(node, ast.Name) or owner_scope(module, scope_of(module, node), node.id) is not module.tree:
         return False
     return _has_names_overwritten(module)
+
+
+def is_set_by_name(context: Context, finding: Finding) -> bool:
+    """Whether code sets the attribute that is passed by its name: ``mock.patch.object(settings, "BACKEND", x)``, ``setattr``."""
+    node, project = finding.argument, context.tracer.resolver.project
+    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    for module in (one for file in project.mentioning(name) for one in project.programs(file)) if name else ():
+        calls = (call for word in _NAMED_SETTERS & index_calls(module).keys() for call in index_calls(module)[word])
+        texts = (part.value for call in calls for part in call.args[:2] if isinstance(part, ast.Constant))
+        if any(isinstance(text, str) and text.rpartition(".")[2] == name for text in texts):
+            return True
+    return False
 
 
 def _has_names_overwritten(module: Module) -> bool:
