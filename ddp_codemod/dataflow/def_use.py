@@ -84,7 +84,8 @@ class _DefUseWalk(TableSteps):
             ]
         elif isinstance(source.node, (Option, Setting)):
             self._follow_word(source.node.name.rpartition(".")[2])
-            same = (*source.module.options, *source.module.settings) if isinstance(source.module, Script) else ()
+            script = source.module if isinstance(source.module, Script) else None
+            same: Iterable[Option | Setting] = (*script.options, *script.settings) if script is not None else ()
             for option in (one for one in same if one.start == source.node.start):  # which one variable gives
                 self._follow_word(option.name.rpartition(".")[2])
             if isinstance(source.module, Script) and isinstance(source.node, Option):

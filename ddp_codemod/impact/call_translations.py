@@ -108,7 +108,12 @@ def is_name_argument(finding: Finding) -> bool:
 
 
 def list_texts(changes: Iterable[Change]) -> list[tuple[str | None, str]]:
-    """The old and new values of changes; None is written out in the project too."""
+    """The old and new values of changes; None is written out in the project too.
+
+    A name in capitals is there in small letters besides: ``NAME.lower()`` or ``Backend(NAME)`` may be what arrives.
+    """
     found = ((change.source.value, change.text) for change in changes if isinstance(change, NewText))
-    known = ((value.value, text) for value, text in found if isinstance(value, Known))
-    return [(value, text) for value, text in known if value is None or isinstance(value, str)]
+    known = [(value.value, text) for value, text in found if isinstance(value, Known)]
+    texts = [(value, text) for value, text in known if value is None or isinstance(value, str)]
+    lowered = [(value.lower(), text) for value, text in texts if value is not None and value != value.lower()]
+    return [*dict.fromkeys((*texts, *lowered))]

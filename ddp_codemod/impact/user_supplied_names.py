@@ -63,12 +63,14 @@ def is_overwritten(context: Context, finding: Finding) -> bool:
 
 
 def is_set_by_name(context: Context, finding: Finding) -> bool:
-    """Whether code sets the attribute that is passed by its name: ``mock.patch.object(settings, "BACKEND", x)``, ``setattr``."""
+    """Whether code sets the attribute that is passed by its name, to what is not followed: ``mock.patch.object(settings, "BACKEND", x)``."""
+    followed = {id(source.node) for source in finding.possible}
     node, project = finding.argument, context.tracer.resolver.project
     name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
     for module in (one for file in project.mentioning(name) for one in project.programs(file)) if name else ():
         calls = (call for word in _NAMED_SETTERS & index_calls(module).keys() for call in index_calls(module)[word])
-        texts = (part.value for call in calls for part in call.args[:2] if isinstance(part, ast.Constant))
+        others = (call for call in calls if followed.isdisjoint(map(id, call.args)))
+        texts = (part.value for call in others for part in call.args[:2] if isinstance(part, ast.Constant))
         if any(isinstance(text, str) and text.rpartition(".")[2] == name for text in texts):
             return True
     return False
