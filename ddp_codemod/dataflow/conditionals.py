@@ -18,7 +18,7 @@ def trace_conditional(tracer: Tracer, module: Module, node: ast.IfExp | ast.Bool
     parts: list[ast.expr] = []
     if isinstance(node, ast.IfExp):
         known = tracer.facts.truth(module, node.test, trace.frame)
-        trace = trace.step(module.place(node.test), _explain_condition(module, node.test, known))
+        trace = trace.step(module.place(node.test), explain_condition(module, node.test, known))
         parts = [node.body, node.orelse] if known is None else [node.body] if known else [node.orelse]
     else:
         ends = isinstance(node.op, ast.Or)
@@ -46,6 +46,7 @@ def trace_conditional(tracer: Tracer, module: Module, node: ast.IfExp | ast.Bool
     return found
 
 
-def _explain_condition(module: Module, test: ast.expr, known: bool | None) -> Reason:
+def explain_condition(module: Module, test: ast.expr, known: bool | None) -> Reason:
+    """What a condition comes to on the platform, as a step of a path."""
     key = "hop-condition-open" if known is None else "hop-condition-true" if known else "hop-condition-false"
     return Reason.of(key, text=module.short_text(test))

@@ -40,6 +40,8 @@ def _look_up(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, w
         return None if all(part is None for part in parts) else [source for part in parts for source in part or ()]
     if (made := translations.find_part_translation(mapping)) is not None:
         before = look_up(tracer, module, made.given, key, trace, whole) or []
+        if made.keys and isinstance(key, ast.Constant) and key.value not in made.keys:
+            return before
         return translations.trace_translated_values(tracer, module, mapping, made, before, trace)
     wanted = tracer.facts.fold(module, key, trace.frame)
     name = str(key.value) if isinstance(key, ast.Constant) else module.text(key)

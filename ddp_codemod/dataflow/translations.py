@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ddp_codemod.dataflow.conditionals import explain_condition
+from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.dataflow.fold import UNKNOWN, Known
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.dataflow.values import Trace, Value
@@ -22,6 +24,7 @@ class Translation(Struct, frozen=True, eq=False):
     given: ast.expr
     texts: dict[str | None, ast.expr]
     under: tuple[ast.expr, ...] = ()  # what has to be true besides, for code that other machines run too
+    keys: tuple[str, ...] = ()  # the entries of a mapping whose values are changed; () for all of them
 
 
 def find_translation(node: ast.expr) -> Translation | None:
@@ -58,17 +61,23 @@ def find_part_translation(node: ast.expr) -> Translation | None:
             return None
         source = source.func.value
     made = find_translation(node.value if isinstance(node, ast.DictComp) else node.elt)
-    return replace(made, given=source) if made is not None else None
+    if made is None:
+        return None
+    asked = {test: keys for test in made.under if (keys := _list_keys(node, test))}
+    under = tuple(test for test in made.under if test not in asked)
+    return replace(made, given=source, under=under, keys=tuple(key for keys in asked.values() for key in keys))
 
 
-def is_translated(node: ast.expr, key: str = "") -> bool:
-    """Whether an argument is of one of these forms already; ``key`` is the entry that counts where it is a mapping."""
+def is_translated(facts: Facts, module: Module, node: ast.expr, key: str = "") -> bool:
+    """Whether an argument is of one of these forms already, on this platform too; ``key`` is the entry that counts where it is a mapping."""
     if isinstance(node, ast.Dict):
         written = {
             name.value: value for name, value in zip(node.keys, node.values, strict=True) if isinstance(name, ast.Constant)
         }
-        return key in written and find_translation(written[key]) is not None
-    return find_translation(node) is not None or find_part_translation(node) is not None
+        made = find_translation(written[key]) if key in written else None
+    else:
+        made = find_translation(node) or find_part_translation(node)
+    return made is not None and all(facts.truth(module, test) is True for test in made.under)
 
 
 def trace_translated(tracer: Tracer, module: Module, node: ast.expr, made: Translation, trace: Trace) -> list[Value]:
@@ -80,8 +89,12 @@ def trace_translated_values(
     tracer: Tracer, module: Module, node: ast.expr, made: Translation, given: Iterable[Value], trace: Trace
 ) -> list[Value]:
     """The sources that arrive where these go in."""
-    if any(tracer.facts.truth(module, test, trace.frame) is False for test in made.under):
+    truths = [tracer.facts.truth(module, test, trace.frame) for test in made.under]
+    if False in truths:
         return [*given]
+    given = [*given]
+    for test, known in zip(made.under, truths, strict=True):
+        trace = trace.step(module.place(test), explain_condition(module, test, known))
     found, made_here = list[Value](), list[Value]()
     for source in given:
         value = source.value.value if isinstance(source.value, Known) else UNKNOWN
@@ -99,7 +112,17 @@ def trace_translated_values(
         found = [source for source in found if source.kind != OriginKind.UNKNOWN]
         for new in made.texts.values():
             made_here += tracer.evaluate(module, new, trace.step(module.place(node), said, OriginKind.LITERAL))
-    return [*found, *made_here]
+    # where the machine that runs the code decides, what goes in may arrive as it is
+    return [*dict.fromkeys([*given, *found, *made_here])] if None in truths else [*found, *made_here]
+
+
+def _list_keys(node: ast.DictComp | ast.GeneratorExp, test: ast.expr) -> list[str]:
+    """The keys that a test of the comprehension admits: ``key == "backend"``."""
+    target = node.generators[0].target
+    key = target.elts[0] if isinstance(node, ast.DictComp) and isinstance(target, ast.Tuple) and target.elts else None
+    if not isinstance(test, ast.Compare) or not isinstance(key, ast.Name) or not isinstance(test.left, ast.Name):
+        return []
+    return [text for text in _list_compared_texts(test) if text is not None] if test.left.id == key.id else []
 
 
 def _list_compared_texts(test: ast.Compare) -> list[str | None]:

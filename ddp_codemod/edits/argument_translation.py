@@ -6,6 +6,8 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
+from ddp_codemod.dataflow.translations import Translation as Choice
+from ddp_codemod.dataflow.translations import find_translation
 from ddp_codemod.edits.values import find_first_quote
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Translation
@@ -25,12 +27,37 @@ def translate_argument(change: Translation, purely: Purely, unless: str = "") ->
         quote = {"'": '"'}.get(find_first_quote(module, module.parents[around]), "'")
     if change.key:
         return place.start, place.end, _translate_unpacked(change, quote, unless)
+    if (other := find_other_machines(change)) is not None:
+        return place.start, place.end, _extend_condition(module, node, other, unless)
     if change.closed and not unless and purely(module, node):
         return place.start, place.end, f"{quote}{change.pairs[0][1]}{quote}"
     given = (change.name, change.name) if change.name else format_argument(module, node)
     text = _format_choice(change, given, quote, unless)
     binds = isinstance(around, ast.BinOp) or (isinstance(around, ast.FormattedValue) and text.startswith("{"))
     return place.start, place.end, f"({text})" if binds else text
+
+
+def find_other_machines(change: Translation) -> Choice | None:
+    """The same choice that an argument makes already, under a condition for other machines; None where it makes another or none."""
+    node, pairs = change.argument, dict(change.pairs)
+    made = None if change.key or change.name else find_translation(node)
+    if made is None or not made.under or not isinstance(node, ast.IfExp) or not isinstance(node.test, ast.BoolOp):
+        return None
+    texts = {old: new.value if isinstance(new, ast.Constant) else None for old, new in made.texts.items()}
+    return made if texts == pairs else None
+
+
+def _extend_condition(module: Module, node: ast.expr, made: Choice, unless: str) -> str:
+    """The choice, for this machine too; on every one where nothing keeps the old value."""
+    assert isinstance(node, ast.IfExp)
+    assert isinstance(node.test, ast.BoolOp)
+    asked = [module.text(part) for part in node.test.values if part not in made.under]
+    if unless:
+        loose = (ast.BoolOp, ast.IfExp) if len(made.under) > 1 else ast.IfExp
+        parts = [f"({module.text(part)})" if isinstance(part, loose) else module.text(part) for part in made.under]
+        machines = f"({' and '.join(parts)} or {_negate_condition(unless)})"
+        asked.insert(0 if node.test.values[0] in made.under else len(asked), machines)
+    return f"{module.text(node.body)} if {' and '.join(asked)} else {module.text(node.orelse)}"
 
 
 def format_comparison(pairs: Pairs, quote: str) -> str:

@@ -74,7 +74,7 @@ def is_chosen_by_caller(finding: Finding) -> bool:
 
 
 def _translate_for_callers(context: Context, finding: Finding, texts: Mapping[str, str], rule: str) -> Finding:
-    result = [*make_translations(finding, texts.items())]
+    result = [*make_translations(context.facts, finding, texts.items())]
     if not result or is_test(finding.use.module.name):
         return finding
     changed = replace(finding, action=Action.EDIT, rule=rule, reason=_explain_untraced(context, result[0]))
@@ -107,10 +107,10 @@ def _place_edit(context: Context, uses: OtherUses, finding: Finding) -> Finding:
     kept, moved, met = _split_changes(context, uses, finding)
     if not moved:
         typed = is_user_supplied(context, finding)
-        added = [*add_warnings(context, make_translations(finding, list_texts(finding.changes)))] if typed else []
+        added = [*add_warnings(context, make_translations(context.facts, finding, list_texts(finding.changes)))] if typed else []
         added = [replace(one, closed=False) for one in added]  # what is typed may be any other name
         return replace(finding, changes=(*drop_translated_changes(finding.changes, added), *added))
-    there = [*make_translations(finding, list_texts(moved))]
+    there = [*make_translations(context.facts, finding, list_texts(moved))]
     if is_user_supplied(context, finding) or is_set_by_name(context, finding):
         there = [replace(one, closed=False) for one in there]
     said = {name: value for name, value in finding.reason.args if name not in ("origin", "count")}
@@ -150,7 +150,7 @@ def _translate_at_call(context: Context, uses: OtherUses, finding: Finding) -> F
     texts: dict[str | None, str] = dict([*list_texts(finding.changes), *find_wrong_names(context, finding)])
     if texts and may_be_none(context, finding) and not all(map(is_text, finding.possible)):
         texts = {None: context.platform.backend.wanted, **texts}
-    result = [*make_translations(finding, texts.items())]
+    result = [*make_translations(context.facts, finding, texts.items())]
     if not result or (len(result) > 1 and any(set(dict(one.pairs)) != set(texts) for one in result)):
         return None  # where the name is omitted, several mappings cannot give one
     if is_user_supplied(context, finding) and not has_wrong_name_left(finding, texts, sure):

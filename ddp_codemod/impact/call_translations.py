@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
+from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.joined_texts import slots
 from ddp_codemod.dataflow.translations import is_translated
@@ -17,7 +18,7 @@ from ddp_codemod.policy.findings import Change, Finding, NewText, Translation
 from ddp_codemod.sites.surface_calls import Use
 
 
-def make_translations(finding: Finding, texts: Iterable[tuple[str | None, str]]) -> Iterator[Translation]:
+def make_translations(facts: Facts, finding: Finding, texts: Iterable[tuple[str | None, str]]) -> Iterator[Translation]:
     """The changes at the call in place of those where the values start; none where the project does not write the argument."""
     use, pairs = finding.use, tuple(dict(texts).items())
     if (
@@ -32,19 +33,19 @@ def make_translations(finding: Finding, texts: Iterable[tuple[str | None, str]])
     argument, closed = finding.argument, _is_closed(finding)
     if isinstance(argument, ast.expr) and (parts := slots(argument)):
         for part in parts:
-            if not is_translated(part) and _has_right_offsets(use.module, part):
+            if not is_translated(facts, use.module, part) and _has_right_offsets(use.module, part):
                 yield Translation(use.module, part, pairs, closed and len(parts) == 1)
         return
     if any(_is_part(source) for source in finding.possible):
         return  # what arrives is the whole text, of which the place that it is put together at is not this one
     if isinstance(argument, ast.expr):
-        if not isinstance(argument, ast.Constant) and not is_translated(argument):
+        if not isinstance(argument, ast.Constant) and not is_translated(facts, use.module, argument):
             yield Translation(use.module, argument, pairs, closed)
         return
     if len(use.spread) > 1 or any(isinstance(use.module.parents.get(node), ast.Starred) for node in use.spread):
         pairs = tuple(pair for pair in pairs if pair[0] is not None)  # which of them is the backend is not known
     for node in use.spread if pairs else ():
-        if not is_translated(node, finding.parameter):
+        if not is_translated(facts, use.module, node, finding.parameter):
             yield Translation(use.module, node, pairs, closed and len(use.spread) == 1, key=finding.parameter)
 
 

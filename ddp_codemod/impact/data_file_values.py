@@ -36,7 +36,7 @@ def _move_to_call(context: Context, finding: Finding) -> Finding:
     if fix is not None and fix.recipe == "init-method-query":
         return _set_variable(context, finding, finding.use, fix)
     inside = [change for change in moved if isinstance(change, NewText)]
-    there = [replace(one, closed=False) for one in make_translations(finding, list_texts(inside))]
+    there = [replace(one, closed=False) for one in make_translations(context.facts, finding, list_texts(inside))]
     if not there or not inside:
         return finding
     if is_user_supplied(context, finding):

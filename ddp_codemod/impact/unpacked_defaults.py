@@ -33,7 +33,7 @@ def _put_into_options(context: Context, finding: Finding) -> Finding:
     if not any(one.name == finding.parameter and one.role == "backend" for one in use.surface.parameters) or not added:
         return finding
     wanted = context.platform.backend.wanted
-    there = [*make_translations(finding, [(None, wanted), *find_wrong_names(context, finding)])]
+    there = [*make_translations(context.facts, finding, [(None, wanted), *find_wrong_names(context, finding)])]
     if len(use.spread) != 1 or len(there) != 1:
         return mark_unsafe(finding) if finding.applicability is Applicability.SAFE else finding
     kept = [change for change in finding.changes if change not in added]

@@ -96,7 +96,9 @@ class _CoveredPlaces:
     def __init__(self, decisions: Iterable[Decision], edits: Iterable[Edit], notes: Iterable[Advisory]) -> None:
         self._places: dict[str, set[tuple[int, int]]] = {}
         for decision in decisions:
-            steps = (step for origin in decision.origins for step in origin.steps if step.reason.means is Meaning.TRANSLATED)
+            steps = (
+                step for step in decision.steps if step.reason.means is Meaning.TRANSLATED
+            )  # of every way, not of the shortest
             places = [*(origin.place for origin in decision.origins), *(step.place for step in steps)]
             for place in [*places, decision.place] if decision.value is not None else places:
                 self._add_place(place)

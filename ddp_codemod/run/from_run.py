@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.backends import assess
 from ddp_codemod.catalog.model import Parameter, Surface
+from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.translations import is_translated
 from ddp_codemod.dataflow.values import Value, ValueSet
@@ -138,9 +139,9 @@ def _find_changes(
             return [], "review-run-bound"
         argument = find_direct_argument(use, parameter, group)
         if argument is not None:
-            return _change_argument(module, argument, value, wanted), "review-run-translated"
+            return _change_argument(context.facts, module, argument, value, wanted), "review-run-translated"
         if use.spread:
-            spread = [node for node in use.spread if not is_translated(node, parameter.name)]
+            spread = [node for node in use.spread if not is_translated(context.facts, module, node, parameter.name)]
             if value is None and len(spread) > 1:
                 return [], "review-run-bound"
             return [Translation(module, node, ((value, wanted),), key=parameter.name) for node in spread], "review-run-translated"
@@ -150,16 +151,16 @@ def _find_changes(
     if group.caller.startswith("<"):
         return find_text_changes(context, limits, use, group, wanted), "review-run-text"
     if (argument := find_library_argument(use.call, group)) is not None:
-        return _change_argument(module, argument, value, wanted), "review-run-translated"
+        return _change_argument(context.facts, module, argument, value, wanted), "review-run-translated"
     source = find_only_source(context, limits, found, use.call, module, value, rule)
     return ([NewText(source, wanted)] if source is not None else []), "review-run-library"
 
 
-def _change_argument(module: Module, argument: ast.expr, value: str | None, wanted: str) -> list[Change]:
+def _change_argument(facts: Facts, module: Module, argument: ast.expr, value: str | None, wanted: str) -> list[Change]:
     """The change of an argument: of the text that it is, else of what arrives there."""
     if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
         return [NewText(Value(module, argument, OriginKind.LITERAL, Known(argument.value)), wanted)]
-    return [] if is_translated(argument) else [Translation(module, argument, ((value, wanted),))]
+    return [] if is_translated(facts, module, argument) else [Translation(module, argument, ((value, wanted),))]
 
 
 def _find_surface(context: Context, group: RecordedGroup) -> tuple[Surface, Parameter]:
