@@ -62,6 +62,7 @@ class Portable(RuleEntry, frozen=True, kw_only=True):
     otherwise: str = "None"  # of ``launched``: what is passed elsewhere, the same as nothing passed
     replaces: tuple[Name, ...] = ()  # right only in place of these backends; empty: of anything
     when: When = {}  # versions that all have what it asks
+    when_imported: bool = True  # false: it asks what some builds of torch lack, which must not end whoever imports the file
     applicability: Literal["safe", "unsafe"] = "safe"
     why: str = ""  # a clause: what else it changes
     why_zh: str = ""

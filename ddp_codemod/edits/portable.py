@@ -52,6 +52,7 @@ from ddp_codemod.policy.launcher_condition import find_launcher_condition, is_ot
 from ddp_codemod.policy.versions import Versions
 from ddp_codemod.sites.imports import Imports
 
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _RECIPES = frozenset({"replace-backend", "init-method-query"})
 
 
@@ -102,6 +103,8 @@ class Style(Struct, frozen=True):
         replaced = _list_replaced_backends(self, finding, change)
         for entry in self.platform.portable:
             if self.versions.holds(entry.when, finding.use.module.name) is True:
+                if not entry.when_imported and _is_evaluated_on_import(finding, change):
+                    continue
                 if not entry.replaces or (replaced and replaced <= {*entry.replaces, self.platform.backend.wanted}):
                     return join_conditions(find_launcher_condition(finding, change), entry)
         return None
@@ -202,6 +205,23 @@ def _list_replaced_backends(style: Style, finding: Finding, change: Change) -> s
         texts = [old or style.platform.backend.default for old, _ in change.pairs]
     names = {part.rpartition(":")[2].lower() for text in texts for part in text.split(",")}
     return {kin.like if (kin := style.rules.backends.get(name)) and kin.like else name for name in names}
+
+
+def _is_evaluated_on_import(finding: Finding, change: Change) -> bool:
+    """Whether a value is worked out as soon as its file is imported, and not where the group is made."""
+    if not isinstance(change, NewText) or not isinstance(change.source.module, Module):
+        return False
+    below = change.source.node
+    for around in change.source.module.ancestors(below) if isinstance(below, ast.AST) else ():
+        if around is finding.use.call or (isinstance(around, _FUNCTIONS) and _is_in_body(around, below)):
+            return False
+        below = around
+    return True
+
+
+def _is_in_body(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, node: ast.AST) -> bool:
+    """Whether a node is what a function runs, not a default of its or a decorator."""
+    return node is function.body if isinstance(function, ast.Lambda) else node in function.body
 
 
 def _make_text_edits(

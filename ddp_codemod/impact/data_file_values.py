@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.fix import Fix
+from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.impact.call_translations import drop_translated_changes, list_texts, make_translations
 from ddp_codemod.impact.user_supplied_names import add_warnings, is_user_supplied
 from ddp_codemod.model import Action, Place, Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.choice_lists import find_narrow_lists
 from ddp_codemod.policy.decide_environment import decide_variable_before_use
-from ddp_codemod.policy.findings import Change, Context, Finding, NewText, NewVariable
+from ddp_codemod.policy.findings import Change, Context, Finding, NewText, NewVariable, Translation
 from ddp_codemod.sites.surface_calls import Use
 
 
@@ -25,7 +26,7 @@ def move_to_calls(context: Context, findings: Iterable[Finding]) -> list[Finding
     before = list(findings)
     after = [_move_to_call(context, one) for one in before]
     moved = {place for old, new in zip(before, after, strict=True) if old is not new for place in _list_places(old)}
-    return [_keep_if_read(context, one, moved) for one in after]
+    return _drop_translated_starts([_keep_if_read(context, one, moved) for one in after])
 
 
 def _move_to_call(context: Context, finding: Finding) -> Finding:
@@ -47,6 +48,33 @@ def _move_to_call(context: Context, finding: Finding) -> Finding:
     key = "edit-at-call-listed" if _can_hold(inside[0]) else "edit-at-call-portable"
     reason = Reason.of(key, finding.reason.means, **said)
     return replace(finding, changes=(*drop_translated_changes(kept, there), *there), reason=reason, at=())
+
+
+def _drop_translated_starts(findings: list[Finding]) -> list[Finding]:
+    """The findings, without the changes where a value starts that every group gets translated at its call: one condition is enough.
+
+    Where the call says so when it changes a name, it should say it of typed names only.
+    """
+    starts: dict[Place, list[bool]] = {}
+    for finding in findings:
+        for source in finding.possible if finding.action is Action.REVIEW else ():
+            starts.setdefault(source.place, []).append(False)
+        for change in finding.changes if finding.action is Action.EDIT else ():
+            if isinstance(change, NewText):
+                starts.setdefault(change.source.place, []).append(_is_translated_at_call(finding, change))
+    gone = {place for place, translated in starts.items() if all(translated)}
+
+    def keep(change: Change) -> bool:
+        return not isinstance(change, NewText) or change.source.place not in gone
+
+    return [replace(one, changes=tuple(filter(keep, one.changes))) if gone else one for one in findings]
+
+
+def _is_translated_at_call(finding: Finding, change: NewText) -> bool:
+    value = change.source.value
+    there = [one for one in finding.changes if isinstance(one, Translation)]
+    old = value.value if isinstance(value, Known) else None
+    return bool(old and there) and all(old in dict(one.pairs) and not one.warning for one in there)
 
 
 def _set_variable(context: Context, finding: Finding, use: Use, fix: Fix) -> Finding:
