@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Edit, FileChange, Survey
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ddp_codemod.report.view import View
     from ddp_codemod.write.journal import Why
 
+_BESIDE = frozenset({Meaning.IMPORT, Meaning.HELPER, Meaning.UNUSED, Meaning.CHOICES, Meaning.WARNING})  # no changes of their own
 _TELLING = 4  # characters that a line must have to be known again by them
 
 
@@ -91,12 +93,11 @@ def count_earlier_ports(root: Path, platform: str) -> dict[str, tuple[int, int]]
 
     if not has_journal(root):
         return {}
-    from ddp_codemod.write.journal import find_ported_changes
-
-    files: dict[str, list[str]] = {}
-    for why in find_ported_changes(root):
-        files.setdefault(why.platform, []).append(why.name)
-    return {other: (len(names), len(set(names))) for other, names in files.items() if other != platform}
+    found: dict[str, dict[tuple[object, ...], str]] = {}
+    for why in _find_standing_changes(root):
+        if why.reason.means not in _BESIDE:
+            found.setdefault(why.platform, {})[why.name, why.rule, why.lines] = why.name
+    return {other: (len(names), len({*names.values()})) for other, names in found.items() if other != platform}
 
 
 def find_other_platform(root: Path, rules: Rules, platform: Platform) -> str:
@@ -105,12 +106,28 @@ def find_other_platform(root: Path, rules: Rules, platform: Platform) -> str:
 
     if not has_journal(root):
         return ""
-    from ddp_codemod.write.journal import find_ported_changes
-
-    known = {why.platform for why in find_ported_changes(root) if not why.portable}
+    known = {why.platform for why in _find_standing_changes(root) if not why.portable}
     others = (rules.platforms[name] for name in sorted(known) if name in rules.platforms)
     devices = ((one.id, one.device.type) for one in others if one.device is not None and one.device.module)
     return next((name for name, kind in devices if kind not in platform.device_types), "")
+
+
+def _find_standing_changes(root: Path) -> Iterator[Why]:
+    """The changes on record that are still in their files: another branch, or an older state, holds none of their lines."""
+    from ddp_codemod.write.journal import find_ported_changes
+
+    texts: dict[str, str] = {}
+    for why in find_ported_changes(root):
+        if why.name not in texts:
+            try:
+                texts[why.name] = (root / why.name).read_bytes().decode("utf-8", "replace")
+            except OSError:
+                texts[why.name] = ""
+        old = why.before.splitlines()
+        new = [line for _, line in why.lines if line not in old]
+        here = any(line.strip() in texts[why.name] for line in new)
+        if here or (not new and not all(line.strip() in texts[why.name] for line in old)):  # or it took lines out
+            yield why
 
 
 def tell_earlier_ports(console: Console, root: Path, platform: str, paths: Sequence[str]) -> None:

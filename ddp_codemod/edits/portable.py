@@ -211,8 +211,9 @@ def _is_evaluated_on_import(finding: Finding, change: Change) -> bool:
     """Whether a value is worked out as soon as its file is imported, and not where the group is made."""
     if not isinstance(change, NewText) or not isinstance(change.source.module, Module):
         return False
-    below = change.source.node
-    for around in change.source.module.ancestors(below) if isinstance(below, ast.AST) else ():
+    if not isinstance(below := change.source.node, ast.AST):
+        return False
+    for around in change.source.module.ancestors(below):
         if around is finding.use.call or (isinstance(around, _FUNCTIONS) and _is_in_body(around, below)):
             return False
         below = around

@@ -57,6 +57,22 @@ def test_nothing_is_said_where_git_put_the_files_back(ported: Path, run) -> None
     assert "earlier apply" not in run("check", ".", "--platform", "ascend").said
 
 
+def test_nothing_is_said_of_an_apply_on_another_branch(ported: Path, run) -> None:  # type: ignore[no-untyped-def]
+    (ported / "a.py").write_text(TRAIN + "print()\n")
+    (ported / "b.py").write_text("import os\n" + PLAIN)
+    assert "earlier apply" not in run("check", ".", "--platform", "ascend").said
+    assert run("apply", ".", "--platform", "windows", "--style", "portable").code == 0
+    said = run("check", ".", "--platform", "ascend").err
+    assert "ported this tree to windows" in said
+    assert "rocm" not in said.splitlines()[1]
+
+
+def test_imports_are_no_changes_of_their_own(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(b='import torch.distributed as dist\n\n\ndef main(backend="nccl"):\n    dist.init_process_group(backend)\n')
+    assert "2 safe fixes written" in run("apply", ".", "--platform", "windows", "--style", "portable").said
+    assert "to windows: 2 changes in 1 file" in run("check", ".", "--platform", "ascend").err
+
+
 def test_a_report_for_programs_has_nothing_of_it(ported: Path, run) -> None:  # type: ignore[no-untyped-def]
     assert "earlier apply" not in run("check", ".", "--platform", "ascend", "--format", "json").said
 
