@@ -17,7 +17,7 @@ from ddp_codemod.model import FileChange
 from ddp_codemod.write.apply import Written, apply_changes
 from ddp_codemod.write.errors import RepositoryUnreadable, WriteError
 from ddp_codemod.write.git import Answer, Git, GitMissing
-from ddp_codemod.write.journal import Why
+from ddp_codemod.write.journal import Why, note_commit
 from ddp_codemod.write.lock import restore_on_termination
 from ddp_codemod.write.repository import read_blobs, top_of
 from ddp_codemod.write.undo import undo
@@ -116,6 +116,8 @@ def _write_and_commit(
         _revert_commit(root, place, branch)
         raise
     result = _check_answer(place.git.run("rev-parse", "HEAD")).out.decode("ascii").strip()
+    if written.journal is not None:
+        note_commit(written.journal, result)
     return Committed(written, result, branch or place.branch)
 
 

@@ -108,6 +108,12 @@ class UndoElsewhere(NothingToUndo):
     key = "undo-elsewhere"
 
 
+class StandsInCommit(WriteError):
+    """The last apply is a ``commit`` of the branch that is checked out: git takes that back."""
+
+    key = "undo-committed"
+
+
 class ChangedSince(WriteError):
     """The files were changed after the apply; ``journal`` keeps the bytes from before it."""
 

@@ -25,6 +25,7 @@ from ddp_codemod.write.journal_folders import journal_folder
 
 KEPT = 20  # applies that can be undone, for each root
 _WHY = "why.json"
+_COMMIT = "commit"
 _DONE, _PENDING, _UNDONE, _ASIDE = "record.json", "pending.json", "undone.json", "aside.json"
 
 
@@ -163,6 +164,19 @@ def begin_entry(
     except OSError as why:
         raise JournalUnavailable(folder=journal, why=why.strerror or why) from why
     return Entry(folder, tuple(files), True)
+
+
+def note_commit(folder: Path, commit: str) -> None:
+    """Put on record that an apply is a commit; undo goes without it where that cannot be written."""
+    with contextlib.suppress(OSError):
+        _write_file(folder / _COMMIT, commit.encode("ascii"))
+
+
+def find_commit(entry: Entry) -> str:
+    """The commit that an apply is; "" where it is none."""
+    with contextlib.suppress(OSError, ValueError):
+        return (entry.folder / _COMMIT).read_bytes().decode("ascii")
+    return ""
 
 
 def finish_entry(entry: Entry) -> Entry:

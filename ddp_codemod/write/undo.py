@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 from collections.abc import Collection
@@ -11,11 +12,22 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod.write import atomic, journal
-from ddp_codemod.write.errors import AlreadyUndone, ChangedSince, NothingToUndo, OutsideRoot, UndoElsewhere, WriteFailed
+from ddp_codemod.write.errors import (
+    AlreadyUndone,
+    ChangedSince,
+    NothingToUndo,
+    OutsideRoot,
+    RepositoryUnreadable,
+    StandsInCommit,
+    UndoElsewhere,
+    WriteFailed,
+)
+from ddp_codemod.write.git import Git, GitMissing
 from ddp_codemod.write.journal_folders import find_journals_below
 from ddp_codemod.write.lock import exclusive_lock
 from ddp_codemod.write.merge import remove_changes
 from ddp_codemod.write.replace import Replacement, real_target, replace_all
+from ddp_codemod.write.repository import top_of
 
 
 class UnrestoredFile(Struct, frozen=True):
@@ -41,7 +53,7 @@ def undo(root: Path, keep: Collection[str] = ()) -> Undone:
 
     A file that was edited since gets back only the lines that the apply had changed; where these were edited, it stays as it is,
     and the others go back all the same. Raises NothingToUndo, which names folders below
-    that have one, ChangedSince where no file can be taken back, WriteFailed, Locked.
+    that have one, StandsInCommit, ChangedSince where no file can be taken back, WriteFailed, Locked.
     """
     if not journal.find_standing_entries(root):
         if journal.read_entries(root):
@@ -57,6 +69,8 @@ def _undo_entry(root: Path, keep: Collection[str]) -> Undone:
     if not past:
         raise NothingToUndo()
     entry = past[-1]
+    if commit := _find_own_commit(root, entry):
+        raise StandsInCommit(commit=commit[:10])
     files, merged, stay, untouched = [], [], [], []
     for index, kept in enumerate(entry.files):
         if kept.name in keep:
@@ -94,7 +108,34 @@ def _undo_entry(root: Path, keep: Collection[str]) -> Undone:
     if ending is journal.close_entry:
         journal.forget_entry(begun)
     names = tuple(sorted([*(file.name for file in files), *untouched]))
-    return Undone(names, len(past) - 1, tuple(sorted(file.name for file in merged)), tuple(stay), held_back)
+    return Undone(names, _count_undoable(root, past[:-1]), tuple(sorted(file.name for file in merged)), tuple(stay), held_back)
+
+
+def _find_own_commit(root: Path, entry: journal.Entry) -> str:
+    """The commit that an apply made, where the branch that is checked out has it; "" else."""
+    commit, top = journal.find_commit(entry), top_of(Path(os.path.realpath(root)))
+    if not commit or top is None:
+        return ""
+    try:
+        return "" if Git.at(top).run("merge-base", "--is-ancestor", commit, "HEAD").code else commit
+    except (GitMissing, RepositoryUnreadable):
+        return ""
+
+
+def _count_undoable(root: Path, past: list[journal.Entry]) -> int:
+    """How many applies can be taken back one after the other: their files hold what they wrote, and they are no commits."""
+    held: dict[str, str] = {}
+    count = 0
+    for entry in reversed(past):
+        for kept in entry.files:
+            if kept.name not in held:
+                with contextlib.suppress(OSError):
+                    held[kept.name] = journal.digest_of((root / kept.name).read_bytes())
+        if all(held.get(kept.name) != kept.after for kept in entry.files) or _find_own_commit(root, entry):
+            break
+        held.update((kept.name, kept.before) for kept in entry.files)
+        count += 1
+    return count
 
 
 def _remove_own_changes(entry: journal.Entry, index: int, file: Replacement) -> bytes | list[int]:

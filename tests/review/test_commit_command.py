@@ -54,8 +54,15 @@ def test_on_another_branch_nothing_is_told_of_an_apply_to_one(
     assert "every file already holds its text from before the last apply" in err
     assert (root / "a.py").read_text() == text
     git("checkout", "-q", "port")
-    assert main(["undo"]) == 0
-    assert "restored a.py" in capfd.readouterr().out
+    assert main(["undo"]) == 2
+    commit = git("rev-parse", "HEAD")[:10]
+    assert f"the last apply is commit {commit} of this branch. To revert the commit: git revert --no-edit {commit}" in (
+        capfd.readouterr().err
+    )
+    assert (root / "a.py").read_text() != text
+    git("revert", "--no-edit", commit)
+    assert main(["undo"]) == 2
+    assert "every file already holds its text" in capfd.readouterr().err
 
 
 def test_the_trailer_s_command_makes_the_same_changes(project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,6 +53,13 @@ def test_goes_back_one_apply_at_a_time(applied: Path) -> None:
         undo(applied)
 
 
+def test_an_apply_of_another_branch_is_not_told_of(applied: Path) -> None:
+    (applied / "a.py").write_bytes(b"another branch")
+    apply(applied, a=(b"another branch", b"third"))
+    (applied / "b.py").write_bytes(OLD)
+    assert undo(applied).left == 0
+
+
 def test_an_apply_that_git_took_back_does_not_hide_the_one_before(applied: Path) -> None:
     (applied / "c.py").write_bytes(OLD)
     apply(applied, c=(OLD, NEW))
