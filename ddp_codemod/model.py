@@ -212,7 +212,7 @@ class Edit(Struct, frozen=True):
 
 
 # The notes that the engine itself gives; a platform's warnings are notes of their own ids.
-MISSING_NAME, TIED = NOTES = ("missing-name", "tied-to-the-name")
+MISSING_NAME, TIED, CHANGED = NOTES = ("missing-name", "tied-to-the-name", "changed-backend")
 
 
 class Advisory(Struct, frozen=True):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ddp_codemod.cli.base_comparison import note_changed_backends
 from ddp_codemod.cli.change_records import find_other_platform
 from ddp_codemod.cli.errors import make_failure, refusal_failure, unknown_word
 from ddp_codemod.model import NOTES, Action, Decision, Edit, Survey
@@ -125,13 +126,14 @@ def _limit_to_branch(job: Job, found: Survey, base: str) -> Survey:
         if one.line in lines.get(one.name, ()):
             return True
         if isinstance(one.item, Edit):
-            return any(new(site.call.name, site.call.start, site.call.end) for site in sites_of_edit(one.item, found))
-        return isinstance(one.item, Decision) and new(one.item.call.name, one.item.call.start, one.item.call.end)
+            return any(is_near(site) for site in sites_of_edit(one.item, found))
+        return isinstance(one.item, Decision) and is_near(one.item)
 
     kept = [one for one in found.decisions if one.action is Action.KEEP and not is_near(one)]
     found = _select_findings(found, wanted)
     gone = {id(one) for one in kept}
-    return replace(found, decisions=tuple(one for one in found.decisions if id(one) not in gone))
+    notes = (*found.advisories, *note_changed_backends(job, found, changes.old, base))
+    return replace(found, decisions=tuple(one for one in found.decisions if id(one) not in gone), advisories=notes)
 
 
 def _subtract_baseline(found: Survey, path: Path, job: Job) -> Survey:

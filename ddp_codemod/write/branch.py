@@ -24,10 +24,14 @@ class NoBase(WriteError):
 
 
 class BranchChanges(Struct, frozen=True):
-    """The lines of each file, from 1, that a branch changed, and the files of which the old text cannot be read."""
+    """The lines of each file, from 1, that a branch changed, and the files of which the old text cannot be read.
+
+    ``old``: what the files held that the branch changed.
+    """
 
     lines: dict[str, Collection[int]]
     unread: tuple[str, ...] = ()
+    old: dict[str, bytes] = {}
 
 
 def find_branch_changes(root: Path, base: str, files: Mapping[str, bytes]) -> BranchChanges:
@@ -56,7 +60,9 @@ def find_branch_changes(root: Path, base: str, files: Mapping[str, bytes]) -> Br
     known = _read_blob_ids(git, start, [path for path in paths.values() if path not in old])
     same = {name for name, data in files.items() if (ident := known.get(paths[name])) and ident in _make_blob_ids(data, ident)}
     lines = {name: () if name in same else _find_new_lines(old.get(paths[name]), data) for name, data in files.items()}
-    return BranchChanges(lines, tuple(sorted(name for name in files if paths[name] in known and name not in same)))
+    unread = tuple(sorted(name for name in files if paths[name] in known and name not in same))
+    before = {name: old[path] for name, path in paths.items() if path in old and old[path] != files[name]}
+    return BranchChanges(lines, unread, before)
 
 
 def _find_new_lines(old: bytes | None, new: bytes) -> Collection[int]:

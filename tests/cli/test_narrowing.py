@@ -176,6 +176,35 @@ def test_a_value_on_a_new_line_is_found_though_its_call_is_old(project, run) -> 
     assert (done.code, "options.py:1" in done.out) == (1, True)
 
 
+def test_a_patch_that_takes_nccl_away_is_said_where_nccl_works(project, run) -> None:  # type: ignore[no-untyped-def]
+    text = "import torch\n" + TRAIN
+    root = project(train=text)
+    git(root, "init", "-q")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "first")
+    words = ("check", ".", "--platform", "cuda", "--diff-base", "HEAD", "--strict")
+    (root / "train.py").write_text(text.replace("nccl", "gloo"))
+    done = run(*words)
+    assert done.code == 1
+    assert "on cuda this group used nccl at HEAD; the patch changes it to gloo" in " ".join(done.said.split())
+    assert "changed-backend" not in run("check", ".", "--platform", "rocm", "--diff-base", "HEAD", "--strict").said
+    (root / "train.py").write_text(text.replace('"nccl"', '"gloo" if torch.version.hip else "nccl"'))
+    assert run(*words).code == 0
+
+
+def test_half_a_patch_shows_what_its_groups_still_take(project, run) -> None:  # type: ignore[no-untyped-def]
+    program = "import json\nimport torch.distributed as dist\n\n\ndef start(backend='nccl'):\n    dist.init_process_group(backend)\n\n\n"
+    root = project(train=program + "start()\nstart(json.load(open('settings.json'))['backend'])\n", other=TRAIN)
+    (root / "settings.json").write_text('{"backend": "nccl"}\n')
+    git(root, "init", "-q")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "first")
+    (root / "train.py").write_text((root / "train.py").read_text().replace("nccl", "gloo"))
+    done = run("check", ".", "--platform", "rocm", "--diff-base", "HEAD")
+    assert (done.code, "settings.json:1" in done.out) == (1, True)
+    assert "other.py" not in done.out
+
+
 @pytest.mark.parametrize("base", ["nowhere", "--help", ""])
 def test_a_base_that_is_not_there(project, run, base: str) -> None:  # type: ignore[no-untyped-def]
     root = project(train=TRAIN)
