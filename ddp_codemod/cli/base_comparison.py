@@ -46,10 +46,10 @@ def _compare_sites(
             alike = {one.resolves_to for one in then if one.action is Action.KEEP}
             then = [then[0]] * len(now) if len(alike) == 1 and all(one.action is Action.KEEP for one in then) else []
         for old, new in zip(then, now, strict=False):
-            lost = [name for name in old.resolves_to if name not in new.resolves_to]
-            if old.action is not Action.KEEP or new.action is not Action.KEEP or not lost or "?" in new.resolves_to:
+            values = {*old.resolves_to} ^ {*new.resolves_to}
+            if old.action is not Action.KEEP or new.action is not Action.KEEP or not values or "?" in values:
                 continue
             line = found.sources[new.call.name].position(new.call.start)[0]
-            values = {"old": ", ".join(lost), "new": ", ".join(new.resolves_to)}
-            reason = Reason.of("note-changed-backend", platform=job.options.platform.id, base=base, **values)
+            names = {"old": ", ".join(old.resolves_to), "new": ", ".join(new.resolves_to)}
+            reason = Reason.of("note-changed-backend", platform=job.options.platform.id, base=base, **names)
             yield Advisory(new.call.name, line, CHANGED, reason)

@@ -203,6 +203,8 @@ def test_half_a_patch_shows_what_its_groups_still_take(project, run) -> None:  #
     done = run("check", ".", "--platform", "rocm", "--diff-base", "HEAD")
     assert (done.code, "settings.json:1" in done.out) == (1, True)
     assert "other.py" not in done.out
+    said = " ".join(run("check", ".", "--platform", "cuda", "--diff-base", "HEAD").said.split())
+    assert "on cuda this group used nccl at HEAD; the patch changes it to gloo, nccl" in said
 
 
 @pytest.mark.parametrize("base", ["nowhere", "--help", ""])
