@@ -8,14 +8,16 @@ from collections.abc import Iterable
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
+from ddp_codemod.single_process.existing_guards import Where
 from ddp_codemod.single_process.model import ApiCall, Problem
 from ddp_codemod.single_process.reachability import DEFS
 
 
-def explain_existing_condition(found: tuple[Module, ast.expr]) -> Reason:
+def explain_existing_condition(found: Where) -> Reason:
     """That the group is made under a condition already."""
-    module, test = found
-    return Reason.of("single-condition", Meaning.CONDITION, test=" ".join(module.text(test).split()), at=place_of(module, test))
+    module, test, holds = found
+    key = "single-condition" if holds else "single-condition-false"
+    return Reason.of(key, Meaning.CONDITION, test=" ".join(module.text(test).split()), at=place_of(module, test))
 
 
 def explain_required_group(bound: ApiCall) -> Reason:

@@ -17,7 +17,7 @@ from ddp_codemod.sites.scopes import bindings, owner_scope, scope_of
 _DEPTH = 4
 _FIRST = frozenset({"zero", "main", "master", "first"})  # of names that tell the first process
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-Where = tuple[Module, ast.expr]
+Where = tuple[Module, ast.expr, bool]  # a test, and whether it has to hold
 
 
 class ExistingGuards:
@@ -31,7 +31,7 @@ class ExistingGuards:
         """The test about the number of processes under which a node runs, there or where its function is called."""
         for test in enclosing_tests(module, node):
             if self._is_process_test(module, node, test):
-                return module, test.expression
+                return module, test.expression, test.holds
         function = next((at for at in module.ancestors(node) if isinstance(at, _FUNCTIONS)), None)
         if function is None or depth > _DEPTH:
             return None

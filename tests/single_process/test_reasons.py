@@ -38,6 +38,16 @@ def test_a_choice_of_launcher_is_not_given_as_the_condition(tmp_path: Path) -> N
     assert "distributed" in said
 
 
+def test_a_condition_is_told_the_way_round_that_it_is(tmp_path: Path) -> None:
+    setup = "import torch.distributed as dist\n\nargs = options()\n"
+    branches = "if args.launcher == 'none':\n    args.distributed = False\nelse:\n    dist.init_process_group('nccl')\n"
+    said = sentence(start(found(tmp_path, train=setup + branches + "net(1).backward()\n")).reason)
+    assert said == "runs only where args.launcher == 'none' is false (train.py:4)"
+    plain = "if args.distributed:\n    dist.init_process_group('nccl')\n"
+    said = sentence(start(found(tmp_path, train=setup + plain + "net(1).backward()\n")).reason)
+    assert said == "runs only where args.distributed is true (train.py:4)"
+
+
 def test_what_needs_the_group_by_its_name_is_named_with_its_line(tmp_path: Path) -> None:
     train = HEAD + "import graphs\n\n\ndist.init_process_group('nccl')\nnet(graphs.DistributedItems(1)).backward()\n"
     of = found(tmp_path, train=train)
