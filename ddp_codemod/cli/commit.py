@@ -124,6 +124,7 @@ def _format_message(patch: Patching) -> str:
         _format_command(patch),
         patch.job.settings.json_lang,
         patch.job.settings.style == "portable",
+        patch.cost,
     )
 
 

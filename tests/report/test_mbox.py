@@ -74,7 +74,7 @@ def test_author_subject_and_trailer(repo: Path, output: Output) -> None:
     commit(repo, a=FILES["plain"])
     git("am", "-q", at=repo, stdin=output("diff", str(repo), "--platform", "rocm", "--format", "mbox"))
     assert git("log", "-1", "--format=%an|%ae|%s|%(trailers:key=Ddp-Codemod-Command,valueonly)", at=repo).decode().strip() == (
-        "Jürgen 测试|j@example.com|Port torch.distributed setup to rocm|ddp-codemod apply . --platform rocm"
+        "Jürgen 测试|j@example.com|Use gloo instead of nccl on rocm|ddp-codemod apply . --platform rocm"
     )
     body = git("log", "-1", "--format=%b", at=repo).decode()
     assert "unsupported-backend: Replace a backend that does not work on the target platform" in " ".join(body.split())
@@ -85,7 +85,7 @@ def test_author_subject_and_trailer(repo: Path, output: Output) -> None:
 def test_chinese(repo: Path, output: Output) -> None:
     commit(repo, a=FILES["plain"])
     git("am", "-q", at=repo, stdin=output("diff", str(repo), "--platform", "rocm", "--format", "mbox", "--lang", "zh"))
-    assert git("log", "-1", "--format=%s", at=repo).decode().strip() == "将 torch.distributed 的设置移植到 rocm"
+    assert git("log", "-1", "--format=%s", at=repo).decode().strip() == "在 rocm 上用 gloo 代替 nccl"
 
 
 def test_nothing_to_change_is_no_mail(repo: Path, output: Output) -> None:

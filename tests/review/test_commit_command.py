@@ -28,7 +28,7 @@ def test_a_commit_and_the_way_back(project: Callable[..., Path], capfd: pytest.C
     assert f"git revert --no-edit {short}" in out
     assert "ddp-codemod undo" not in out
     assert git("log", "-1", "--format=%s|%(trailers)") == (
-        "Port torch.distributed setup to rocm|Ddp-Codemod-Command: ddp-codemod apply . --platform rocm"
+        "Use gloo instead of nccl on rocm|Ddp-Codemod-Command: ddp-codemod apply . --platform rocm"
     )
     git("revert", "--no-edit", "HEAD")
     assert (root / "a.py").read_text() == HEAD + CALL
@@ -65,6 +65,25 @@ def test_on_another_branch_nothing_is_told_of_an_apply_to_one(
     assert "every file already holds its text" in capfd.readouterr().err
 
 
+def test_the_message_of_a_portable_commit_says_what_is_true_elsewhere(project: Callable[..., Path]) -> None:
+    project(a="import torch\n" + HEAD + CALL)
+    assert main(["apply", ".", "--platform", "rocm", "--style", "portable", "--unsafe", "--commit"]) == 0
+    body = " ".join(git("log", "-1", "--format=%B").split())
+    assert "nccl does not work there: on ROCm, nccl means RCCL, which fails" in body
+    assert "Cost: gloo copies GPU tensors through host memory" in body
+    assert "Machines on which it does not hold run the code as before." in body
+    assert "It holds on other machines too: every ROCm build sets torch.version.hip" in body
+    assert "1 of these changes is an unsafe fix" in body
+    assert "Line numbers are those before the change. unsupported-backend:" in body
+
+
+def test_the_message_of_another_change_names_no_backend(project: Callable[..., Path]) -> None:
+    project(a=HEAD + CALL)
+    assert main(["apply", ".", "--platform", "cuda", "--rule", "nccl-p2p-off", "--commit"]) == 0
+    assert git("log", "-1", "--format=%s") == "Port torch.distributed setup to cuda"
+    assert "does not work" not in git("log", "-1", "--format=%B")
+
+
 def test_the_trailer_s_command_makes_the_same_changes(project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     root = project(sub__a=HEAD + CALL, b=HEAD + CALL)
     monkeypatch.chdir(root / "sub")
@@ -87,10 +106,10 @@ def test_the_message_says_what_remains_and_what_other_machines_keep(project: Cal
     message = git("log", "-1", "--format=%b", "pinned")
     assert "Not changed, needs review:\n- b.py:3\n" in message
     assert "Not fully read:\n- c.py\n" in message
-    assert "other machines" not in message
+    assert "Each change is a condition" not in message
     git("checkout", "-q", "main")
     assert main(["apply", ".", "--platform", "rocm", "--style", "portable", "--unsafe", "--branch", "port", "--lang", "en"]) == 1
-    assert "other machines keep what they had" in git("log", "-1", "--format=%b", "port")
+    assert "Each change is a condition" in git("log", "-1", "--format=%b", "port")
 
 
 def test_nothing_to_commit(project: Callable[..., Path], capfd: pytest.CaptureFixture[str]) -> None:

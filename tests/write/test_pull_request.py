@@ -108,7 +108,7 @@ def test_gh_is_told_title_text_and_nothing_of_a_base_that_git_does_not_know(
     assert code == 0
     (_, status, *_), (program, words, body, folder, prompts) = place.calls()
     assert status == ["auth", "status", "--hostname", "github.com"]
-    assert (program, words[:5]) == ("gh", ["pr", "create", "--title", "Port torch.distributed setup to rocm", "--body-file"])
+    assert (program, words[:5]) == ("gh", ["pr", "create", "--title", "Use gloo instead of nccl on rocm", "--body-file"])
     assert len(words) == 6
     assert Path(folder) == place.repo.top
     assert prompts == "1"
@@ -127,7 +127,7 @@ def test_the_base_is_the_branch_that_the_current_one_follows(place: Place, capsy
     code, _ = run(capsys, *asked())
     assert code == 0
     program, words, body, *_ = place.calls()[-1]
-    assert (program, words[:5]) == ("glab", ["mr", "create", "--yes", "--title", "Port torch.distributed setup to rocm"])
+    assert (program, words[:5]) == ("glab", ["mr", "create", "--yes", "--title", "Use gloo instead of nccl on rocm"])
     assert words[5] == "--description"
     assert body.startswith("## What")
     assert words[7:] == ["--source-branch", "port", "--target-branch", "trunk"]
@@ -217,7 +217,7 @@ def test_a_push_that_is_refused_leaves_the_commit_and_says_how_to_go_on(place: P
     assert code == 2
     assert "Committed on port, but git could not push it (remote: protected)" in said
     assert "git push --set-upstream origin port" in said
-    assert place.repo.git("log", "--format=%s", "-1", "port") == b"Port torch.distributed setup to rocm\n"
+    assert place.repo.git("log", "--format=%s", "-1", "port") == b"Use gloo instead of nccl on rocm\n"
     assert [call[1][0] for call in place.calls()] == ["auth"]
 
 
