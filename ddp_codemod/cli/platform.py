@@ -15,6 +15,8 @@ from ddp_codemod.machine.detect import Machine, find_unattended_variable, has_al
 from ddp_codemod.messages import in_language
 from ddp_codemod.model import Reason
 
+_WRITING = frozenset({"apply", "diff", "review"})
+
 
 class Choice(Struct, frozen=True):
     """The platform, why it was chosen, and others that the same machine could be."""
@@ -30,6 +32,10 @@ def choose_platform(settings: Settings, config: Config, rules: Rules, machine: M
     Raises Failure for an unknown name, and with the commands to choose from where nothing says which platform it is.
     """
     if settings.platform is not None:
+        asked = [ident for ident in _list_asked_platforms(settings) if ident in rules.platforms]
+        if len(asked) > 1:
+            style = ("--style", "portable") if settings.style == "pin" and settings.command in _WRITING else ()
+            raise Failure(Reason.of("platform-one"), tuple(settings.same(ident, *style) for ident in asked))
         return Choice(known_platform(settings.platform, rules), Reason.of("platform-option"))
     if config.platform is not None:
         return Choice(known_platform(config.platform, rules, str(config.path)), Reason.of("platform-config", path=config.path))
@@ -44,6 +50,15 @@ def choose_platform(settings: Settings, config: Config, rules: Rules, machine: M
     if settings.applied is not None and settings.applied in rules.platforms:
         return Choice(rules.platforms[settings.applied], Reason.of("platform-applied"))
     return _find_own_platform(settings, rules, machine)
+
+
+def _list_asked_platforms(settings: Settings) -> list[str]:
+    """The platforms that the command line names, each once."""
+    words = settings.words
+    told = [words[at + 1] for at, word in enumerate(words[:-1]) if word == "--platform"]
+    told += [word.partition("=")[2] for word in words if word.startswith("--platform=")]
+    named = (ident.strip() for text in told or [settings.platform or ""] for ident in text.split(","))
+    return [*dict.fromkeys(named)]
 
 
 def known_platform(ident: str, rules: Rules, where: str = "--platform") -> Platform:

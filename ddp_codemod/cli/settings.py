@@ -49,15 +49,15 @@ class Settings(Struct, frozen=True):
     from_run: Path | None = None  # a run of the project on record
     words: tuple[str, ...] = ()  # the command line as it was typed
 
-    def same(self, platform: str) -> str:
+    def same(self, platform: str, *more: str) -> str:
         """The command line as it was typed, for another platform."""
         if not self.words:
-            return self.again(self.command, platform=platform)
+            return self.again(self.command, *more, platform=platform)
         kept = [
             word for at, word in enumerate(self.words) if word != "--platform" and (at == 0 or self.words[at - 1] != "--platform")
         ]
         return command_line(
-            ["ddp-codemod", *(word for word in kept if not word.startswith("--platform=")), "--platform", platform]
+            ["ddp-codemod", *(word for word in kept if not word.startswith("--platform=")), "--platform", platform, *more]
         )
 
     def again(self, command: str, *more: str, platform: str | None = None, paths: tuple[str, ...] | None = None) -> str:

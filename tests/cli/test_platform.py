@@ -152,3 +152,19 @@ def test_an_unknown_platform_names_the_nearest(machine, config: Config, said: di
 def test_another_name_of_a_platform_is_understood(capfd: pytest.CaptureFixture[str], word: str, platform: str) -> None:
     assert main(["diff", ".", "--platform", word]) == 2
     assert f"did you mean {platform}?" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--platform", "rocm,windows"], ["--platform", "rocm", "--platform", "windows"]])
+def test_several_platforms_are_ported_to_one_after_the_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    (tmp_path / "a.py").write_text("import torch\n", "utf-8")
+    assert main(["diff", str(tmp_path), *words]) == 2
+    said = capsys.readouterr().err
+    assert "One platform at a time" in said
+    for platform in ("rocm", "windows"):
+        assert f"--platform {platform} --style portable\n" in said
+
+
+def test_one_platform_named_twice_is_one(tmp_path: Path) -> None:
+    assert main(["check", str(tmp_path), "--platform", "rocm", "--platform=rocm"]) == 0
