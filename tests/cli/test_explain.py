@@ -352,3 +352,17 @@ def test_a_call_whose_handler_is_set_is_not_told_what_it_would_be_without(projec
     after = run("explain", f"train.py:{line}", "--platform", "rocm-windows").out
     assert "the InitProcessGroupKwargs in this call sets the backend" in after
     assert "resolves to nccl" not in after
+
+
+def test_files_that_differ_in_nothing_but_their_name_are_listed_once(project, run) -> None:  # type: ignore[no-untyped-def]
+    program = "import argparse\nimport yaml\nimport torch.distributed as dist\n\nparser = argparse.ArgumentParser()\n"
+    program += "parser.add_argument('--config')\ncfg = yaml.safe_load(open(parser.parse_args().config))\n"
+    root = project(train=program + "dist.init_process_group(cfg['dist']['backend'])\n")
+    for number in range(6):
+        (root / f"c{number}.yaml").write_text("lr: 1\ndist:\n  backend: nccl\n")
+    short = run("explain", "train.py:8", "--platform", "rocm").out
+    assert short.count("config file key") == 1
+    assert "the same path from 5 more places: c1.yaml:3, c2.yaml:3, c3.yaml:3, and 2 more; list all with -v" in " ".join(
+        short.split()
+    )
+    assert run("explain", "train.py:8", "--platform", "rocm", "-v").out.count("config file key") == 6
