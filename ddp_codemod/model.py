@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from enum import Enum
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,10 @@ class Source(Struct, frozen=True, dict=True):
     @cached_property
     def line_starts(self) -> array[int]:
         """Offset of the first character of each line; lines end at \\n, \\r\\n and \\r, as in Python's grammar."""
-        return array("I", [0, *(end.end() for end in LINE_END.finditer(self.text))])
+        if "\r" in self.text:
+            return array("I", [0, *(end.end() for end in LINE_END.finditer(self.text))])
+        *lines, _ = self.text.split("\n")
+        return array("I", accumulate((len(line) + 1 for line in lines), initial=0))
 
     def position(self, offset: int) -> tuple[int, int]:
         """(line, column) of a character offset, in the file."""

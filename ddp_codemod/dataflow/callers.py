@@ -16,7 +16,6 @@ from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.aliases import imported_aliases
 from ddp_codemod.sites.entities import Definition, Instance
-from ddp_codemod.sites.word_search import WordMatcher
 
 _RETURN, _WHOLE = re.compile(rb"\breturn[ \t]+\Z"), re.compile(rb"[ \t]*(?:[;#\r\n\\\"]|\Z)")  # around a class that is returned
 
@@ -123,11 +122,14 @@ def _find_object_calls(tracer: Tracer, other: Module, node: ast.ClassDef) -> Ite
 
 def _list_candidate_files(tracer: Tracer, module: Module, function: Def, word: str) -> set[str]:
     """The files that may call a function, as far as their bytes tell."""
-    project, others = tracer.resolver.project, tracer.memory.setdefault("callers", WordMatcher(_list_forwarder_names(tracer)))
+    project = tracer.resolver.project
+    if "handing" not in tracer.memory:
+        tracer.memory["handing"] = project.naming(_list_forwarder_names(tracer))
+    handing = tracer.memory["handing"]
     if word != function.name:  # a class, whose constructor is called by those of its subclasses too
-        return {module.name, *project.below(word), *project.may_call(word, others, None)}
+        return {module.name, *project.below(word), *project.may_call(word, handing, None)}
     is_global = isinstance(module.parents.get(function), ast.Module)
-    return {module.name, *project.may_call(word, others, project.carrying(module.name, word) if is_global else None)}
+    return {module.name, *project.may_call(word, handing, project.carrying(module.name, word) if is_global else None)}
 
 
 def _list_forwarder_names(tracer: Tracer) -> Iterator[str]:

@@ -6,10 +6,11 @@ import ast
 
 from ddp_codemod.dataflow.allocation_sites import AllocationKind, find_origins
 from ddp_codemod.dataflow.config_keys import find_key_path
-from ddp_codemod.dataflow.field_stores import has_store
+from ddp_codemod.dataflow.field_stores import has_store, may_store
 from ddp_codemod.dataflow.opened_files import find_opened_files
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.dataflow.values import Trace
+from ddp_codemod.discover.kinds import NOTEBOOK
 from ddp_codemod.parse.document import Document
 from ddp_codemod.parse.python import Module
 
@@ -47,4 +48,5 @@ def _read_values(document: Document, path: tuple[str, ...]) -> list[ConfigValue]
 def is_set(tracer: Tracer, key: str) -> bool:
     """Whether code of the project puts a value of its own under the key, in any object."""
     project = tracer.resolver.project
-    return any(has_store(module, key) for name in project.mentioning(key) for module in project.programs(name))
+    files = (name for name in project.mentioning(key) if name.endswith(NOTEBOOK) or may_store(project.data(name), key))
+    return any(has_store(module, key) for name in files for module in project.programs(name))

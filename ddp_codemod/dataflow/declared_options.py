@@ -11,7 +11,7 @@ from ddp_codemod.dataflow import calls
 from ddp_codemod.dataflow.parsers import is_unrelated_method
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.word_search import WordMatcher, has_word_in_context
+from ddp_codemod.sites.word_search import has_word_in_context
 
 _QUOTED, _UNQUOTED = re.compile(rb"""["']-*\Z"""), re.compile(rb"""\\?["']|/""")  # around an option that is declared
 _ANYTHING, _GIVEN = re.compile(rb"\Z"), re.compile(rb"\s*=")
@@ -37,17 +37,12 @@ def find_declarations(tracer: Tracer, name: str) -> dict[str, list[tuple[Module,
     return dict(known[name])
 
 
-def _find_declaring_files(tracer: Tracer) -> tuple[frozenset[str], frozenset[str]]:
+def _find_declaring_files(tracer: Tracer) -> tuple[set[str], set[str]]:
     """The files that may declare options, and those that may set defaults of some."""
     if "declaring" not in tracer.memory:
         project, flags = tracer.resolver.project, list_flags(tracer)
-        kinds = (
-            WordMatcher(flag.method for flag in flags),
-            WordMatcher(flag.defaults_method for flag in flags if flag.defaults_method),
-        )
-        tracer.memory["declaring"] = tuple(
-            frozenset(name for name in project.names if words.some(project.data(name))) for words in kinds
-        )
+        defaults = (flag.defaults_method for flag in flags if flag.defaults_method)
+        tracer.memory["declaring"] = project.naming(flag.method for flag in flags), project.naming(defaults)
     return tracer.memory["declaring"]  # type: ignore[no-any-return]
 
 

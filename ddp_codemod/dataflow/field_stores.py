@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from ddp_codemod.dataflow.calls import index_calls
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.scopes import SELF, Binding, assignment_pairs
+from ddp_codemod.sites.word_search import has_word_in_context
+
+# around an attribute that is assigned, and around a key
+_DOT, _ASSIGNED = re.compile(rb"\.[\s\\]*\Z"), re.compile(rb"[\s\\)]*(?::|=(?!=))")
+_QUOTED, _KEY_ASSIGNED = re.compile(rb"(?<=[\"'])"), re.compile(rb"[\"']+[\s\\)]*\][\s\\)]*(?::|=(?!=))")
+_QUOTE = re.compile(rb"[\"']")
 
 
 def find_stores_by_text(module: Module, text: str) -> list[Binding]:
@@ -39,6 +46,16 @@ def find_stores_by_name(module: Module, name: str) -> list[tuple[ast.AST, ast.At
                         table.setdefault(target.attr, []).append((statement, target, value))
         module.cache["stored by name"] = table
     return module.cache["stored by name"].get(name, [])  # type: ignore[attr-defined, no-any-return]
+
+
+def may_store(data: bytes, name: str) -> bool:
+    """Whether the bytes of a file look as if it did what ``has_store`` is about."""
+    key = name.encode()
+    return (
+        has_word_in_context(data, key, _DOT, _ASSIGNED)
+        or has_word_in_context(data, key, _QUOTED, _KEY_ASSIGNED)
+        or (b"setattr" in data and has_word_in_context(data, key, _QUOTED, _QUOTE))
+    )
 
 
 def has_store(module: Module, name: str) -> bool:

@@ -20,7 +20,9 @@ from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.entities import Instance
 from ddp_codemod.sites.scopes import owner_scope, scope_of
+from ddp_codemod.sites.word_search import has_word_in_context
 
+_QUOTED = re.compile(rb"(?<=[\"'])"), re.compile(rb"[\"']")
 _Places = Iterable[tuple[Module, ast.expr]]
 
 
@@ -104,9 +106,11 @@ def _is_a_key(tracer: Tracer, name: str) -> bool:
     """Whether any file of the project writes a key of this name: as a text, or in ``update(name=...)``; asked before files are parsed."""
     known = tracer.memory.setdefault("keys", {})
     if name not in known:
-        project, key = tracer.resolver.project, re.escape(name.encode())
-        written = re.compile(rb"[\"']%b[\"']|\bupdate\s*\([^)]*\b%b\s*=" % (key, key))
-        known[name] = any(written.search(project.data(file)) for file in project.mentioning(name))
+        project, key = tracer.resolver.project, name.encode()
+        # what begins with a text is found sooner
+        updated = re.compile(rb"update(?<=\bupdate)\s*\([^)]*\b%b\s*=" % re.escape(key))
+        found = (project.data(file) for file in project.mentioning(name))
+        known[name] = any(not key or has_word_in_context(data, key, *_QUOTED) or updated.search(data) for data in found)
     return bool(known[name])
 
 

@@ -29,6 +29,7 @@ _LINE_END = re.compile(r"(\\?)\r\n")  # to a shell the first half is a part of t
 _LINE = re.compile(r"[^\r\n]*(?:(?<=\\)(?:\r\n|\r|\n)[^\r\n]*)*(?:\r\n|\r|\n|\Z)")
 _BLANK = re.compile(r"[^\r\n]")
 _LONGEST = 32_768  # characters of a command: more nobody types, and shlex takes four times as long for a word of twice the length
+_OPENING = re.compile(r"[\"'\\]")  # what a line without is whole
 _STAND_INS = str.maketrans("<>[]…", "_____")  # what a reader puts in: <path>, [options]
 _SPECIAL = str.maketrans("()|;&", "_____")  # what a shell would see in it: <language(optional)>
 _STAND_IN = re.compile(r"<[^<>\r\n]*>|\[[^\[\]\r\n]*\]")
@@ -97,8 +98,11 @@ def _is_command_line(line: str) -> bool:
 
 
 def _is_whole(line: str) -> bool:
+    """Whether every quote in a line is closed."""
     if len(line) > _LONGEST:
         return False
+    if not _OPENING.search(line):
+        return True
     try:
         shlex.split(line, comments=True)
     except ValueError:

@@ -98,6 +98,8 @@ class FileTexts:
 
     def naming(self, words: Iterable[str]) -> set[str]:
         """Names of the files whose bytes hold one of the identifiers as a whole name."""
+        if "_index" in self.__dict__:
+            return {name for word in words for name in self.mentioning(word)}
         every = WordMatcher(words)
         return {name for name in self.names if every.some(self.data(name))}
 

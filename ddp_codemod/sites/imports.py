@@ -76,7 +76,8 @@ class Imports:
 
     def _find_run_files_by_path(self, name: str) -> Iterator[str]:
         """What a file runs by a path that is written out, from its own folder or the project's: ``exec(open("settings.py").read())``."""
-        for path in _RUN_FILE.findall(self.project.data(name)):
+        data = self.project.data(name)
+        for path in _RUN_FILE.findall(data) if b"exec" in data or b"run_path" in data else ():
             for folder in dict.fromkeys((name.rpartition("/")[0], "")):
                 if (file := normpath(join(folder, path.decode("ascii", "replace")))) in self._names:
                     yield file

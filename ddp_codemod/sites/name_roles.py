@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Set
 from functools import cached_property
 from pathlib import Path
 
 from ddp_codemod.sites.file_texts import FileTexts
-from ddp_codemod.sites.word_search import TextMatcher, WordMatcher, find_whole_words, has_word_in_context
+from ddp_codemod.sites.word_search import TextMatcher, find_whole_words, has_word_in_context
 
 _NAME = re.compile(rb"[\w\x80-\xff]+|\*")
 # Each of these begins with a plain text and asks then for what is before it: so ``re`` finds it twelve times as fast.
@@ -104,14 +104,14 @@ class NameRoles(FileTexts):
             return True
         return any(data[max(start - 80, 0) : start].rstrip(_BLANK)[-1:] in _OPEN for start, _ in find_whole_words(data, key))
 
-    def may_call(self, word: str, others: WordMatcher, scope: Collection[bytes] | None) -> list[str]:
-        """Names of the files that may call what another one defines under a name, or hand it to one of the ``others``, which call it.
+    def may_call(self, word: str, handing: Set[str], scope: Collection[bytes] | None) -> list[str]:
+        """Names of the files that may call what another one defines under a name, or, ``handing`` it on, have it called.
 
         Then the name is imported there (a star imports any name) or an attribute; and it is called, renamed or passed on.
         ``scope``: the attribute is one of a module of these names, or of what the file gives another name; None: of any object.
         """
         if word not in self._referring:
-            found = ((name, self._find_owners(name, word.encode(), others)) for name in self.mentioning(word))
+            found = ((name, self._find_owners(name, word.encode(), name in handing)) for name in self.mentioning(word))
             self._referring[word] = [(name, owners) for name, owners in found if owners]
         return [
             name
@@ -119,10 +119,9 @@ class NameRoles(FileTexts):
             if scope is None or None in owners or any(self._is_owner(name, owner, scope) for owner in owners if owner)
         ]
 
-    def _find_owners(self, name: str, key: bytes, others: WordMatcher) -> set[bytes | None]:
+    def _find_owners(self, name: str, key: bytes, handed: bool) -> set[bytes | None]:
         """Of what a file that may call a name takes it as an attribute; None where it need not, or of no plain name."""
-        data, found = self.data(name), set[bytes | None]()
-        handed, calls = others.some(data), False
+        data, found, calls = self.data(name), set[bytes | None](), False
         if not self._find_imported_names(name).isdisjoint((key, b"*")):
             found.add(None)
         for start, end in find_whole_words(data, key):

@@ -19,7 +19,7 @@ _ENDED = re.compile(rb"[ \t\f)]*(?:[\r\n;#\"\\]|\Z)")  # of the statement; or, i
 _HANDED_ON = re.compile(rb"\([\w\x80-\xff.\s\\]*\Z")
 # dict(type=Class), dict(_target_="package.Class"): a registry calls it
 _TYPED = re.compile(rb"\b(?:type\s*=\s*|%b\s*=\s*[\"'])[\w.]*\Z" % TARGET.encode())
-_ASSIGNED = re.compile(rb"=[\s(\\]*[\w\x80-\xff.\s\\]*\Z")
+_ASSIGNED = re.compile(rb"(?<![=!<>])=[\s(\\]*[\w\x80-\xff.\s\\]*\Z")
 # what is before a name that a value is chosen from, returned or looked up by; and before one that is no value at all
 _CHOSEN = re.compile(
     rb"(?:[^=!<>]=|\b(?:else|or|and|return)\b|[\"']\s*:|\blambda\b[^:\n]*:|[\[{,])[\s(\\]*(?:[\w\x80-\xff]+\s*\.\s*)*\Z"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 
 from ahocorasick_rs import BytesAhoCorasick, MatchKind
@@ -55,7 +55,7 @@ class TextMatcher:
 def find_whole_words(data: bytes, word: bytes) -> Iterator[tuple[int, int]]:
     """Where a word is as a whole name; it may be any text, such as an option's with its dashes."""
     if word:
-        for _, start, end in _build_single_automaton(word).find_matches_as_indexes(data, overlapping=True):
+        for _, start, end in _build_bytes_automaton((word,)).find_matches_as_indexes(data, overlapping=True):
             if _is_whole(data, start, end):
                 yield start, end
 
@@ -68,15 +68,15 @@ def _build_automaton(texts: tuple[str, ...], longest: bool) -> BytesAhoCorasick 
 
 
 @lru_cache(maxsize=256)
-def _build_single_automaton(word: bytes) -> BytesAhoCorasick:
-    """Finds one word; where it is rare, in a fifth of the time that ``bytes.find`` takes."""
-    return BytesAhoCorasick([word])
+def _build_bytes_automaton(texts: tuple[bytes, ...]) -> BytesAhoCorasick:
+    """Finds some of several; where they are rare, in a fifth of the time that ``bytes.find`` takes for one."""
+    return BytesAhoCorasick(texts)
 
 
 def contains_text(data: bytes, text: bytes) -> bool:
     """Whether a file's bytes hold a text, be it a part of a name."""
     # what is often there is found at once, what is rarely there is looked for faster
-    return data.find(text, 0, _FAR) >= 0 or bool(_build_single_automaton(text).find_matches_as_indexes(data))
+    return data.find(text, 0, _FAR) >= 0 or bool(_build_bytes_automaton((text,)).find_matches_as_indexes(data))
 
 
 def has_word(data: bytes, word: bytes) -> bool:
@@ -97,10 +97,10 @@ def has_word_in_context(data: bytes, word: bytes, before: re.Pattern[bytes], beh
     )
 
 
-def has_any_text(data: bytes, texts: Iterable[bytes], behind: re.Pattern[bytes] | None = None) -> bool:
+def has_any_text(data: bytes, texts: Collection[bytes], behind: re.Pattern[bytes] | None = None) -> bool:
     """Whether one of the texts is anywhere; with ``behind``, as a whole name that has this behind it."""
     if behind is None:
-        return any(text in data for text in texts)
+        return b"" in texts or bool(_build_bytes_automaton(tuple(texts)).find_matches_as_indexes(data))
     return any(behind.match(data, end) for text in texts for _, end in find_whole_words(data, text))
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ddp_codemod.sites import file_texts
 from ddp_codemod.sites.name_roles import NameRoles
-from ddp_codemod.sites.word_search import TextMatcher, WordMatcher, has_word, has_word_in_context
+from ddp_codemod.sites.word_search import TextMatcher, has_word, has_word_in_context
 
 PIECES = st.lists(st.sampled_from(["a", "b", "ab", "_", "\\n", "\\", ".", " ", "模", "1", "-", '"']), max_size=12).map("".join)
 WORDS = st.text("ab_1n模", min_size=1, max_size=3)
@@ -57,7 +57,8 @@ def test_parts_are_found_wherever_they_stand(text: str, parts: set[str]) -> None
 )
 def test_a_name_may_be_what_another_file_defines(tmp_path: Path, text: str, may: bool) -> None:
     (tmp_path / "a.py").write_text(text, "utf-8")
-    assert NameRoles(tmp_path, [tmp_path / "a.py"]).may_call("main", WordMatcher(["spawn", "remote"]), {b"m"}) == ["a.py"] * may
+    roles = NameRoles(tmp_path, [tmp_path / "a.py"])
+    assert roles.may_call("main", roles.naming(["spawn", "remote"]), {b"m"}) == ["a.py"] * may
 
 
 @pytest.mark.parametrize(
