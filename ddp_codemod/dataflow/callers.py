@@ -15,7 +15,7 @@ from ddp_codemod.dataflow.outside_calls import may_call
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.aliases import imported_aliases
-from ddp_codemod.sites.entities import Definition, Instance
+from ddp_codemod.sites.entities import Definition, Entity, Instance
 
 _RETURN, _WHOLE = re.compile(rb"\breturn[ \t]+\Z"), re.compile(rb"[ \t]*(?:[;#\r\n\\\"]|\Z)")  # around a class that is returned
 
@@ -96,10 +96,10 @@ def _search_callers(tracer: Tracer, module: Module, function: Def) -> Iterator[C
         if construct:
             words |= {"__init__", "cls", *_list_subclass_names(other, words)}
         for called in sorted(words):
-            for call in index_calls(other).get(called, ()):
-                if is_function_reference(tracer, other, call.func, module, function):
+            for call, entities in _resolve_calls(tracer, other, called):
+                if _stands_for(tracer, entities, function):
                     yield CallArguments(other, call, tuple(call.args), tuple(call.keywords))
-        yield from _find_forwarded_calls(tracer, other, words, module, function)
+        yield from _find_forwarded_calls(tracer, other, words, function)
         yield from _find_actor_calls(tracer, other, module, function)
         if function.name == CALL and isinstance(around, ast.ClassDef):
             yield from _find_object_calls(tracer, other, around)
@@ -139,9 +139,18 @@ def _list_forwarder_names(tracer: Tracer) -> Iterator[str]:
         yield from (actor.method for actor in idioms.actor)
 
 
-def is_function_reference(tracer: Tracer, other: Module, node: ast.expr, module: Module, function: Def) -> bool:
-    """Whether an expression stands for the function (a class stands for its ``__init__``)."""
-    for entity in tracer.resolver.resolve(other, node):
+def _resolve_calls(tracer: Tracer, other: Module, word: str) -> list[tuple[ast.Call, list[Entity]]]:
+    """The calls in a file of what has a name, and what they call, where that is known: many functions may have the name."""
+    key = ("resolved calls", word)
+    if key not in other.cache:
+        found = ((call, tracer.resolver.resolve(other, call.func)) for call in index_calls(other).get(word, ()))
+        other.cache[key] = [(call, entities) for call, entities in found if entities]
+    return other.cache[key]  # type: ignore[return-value]
+
+
+def _stands_for(tracer: Tracer, entities: list[Entity], function: Def) -> bool:
+    """Whether what an expression stands for is the function (a class stands for its ``__init__``)."""
+    for entity in entities:
         if isinstance(entity, Definition):
             if entity.node is function:
                 return True
@@ -163,16 +172,14 @@ def _list_subclass_names(module: Module, words: set[str]) -> set[str]:
     return found
 
 
-def _find_forwarded_calls(
-    tracer: Tracer, other: Module, words: set[str], module: Module, function: Def
-) -> Iterator[CallArguments]:
+def _find_forwarded_calls(tracer: Tracer, other: Module, words: set[str], function: Def) -> Iterator[CallArguments]:
     for forwarder, call, handed in _list_forwarding_calls(tracer, other):
         if last_name(handed) not in words:
             continue
         named = set(tracer.resolver.names(other, call.func)) & set(forwarder.names)
-        if (named or _is_forwarder_by_name(tracer, other, call, forwarder)) and is_function_reference(
-            tracer, other, handed, module, function
-        ):
+        if not named and not _is_forwarder_by_name(tracer, other, call, forwarder):
+            continue
+        if _stands_for(tracer, tracer.resolver.resolve(other, handed), function):
             yield _make_forwarded_arguments(tracer, other, call, forwarder)
 
 

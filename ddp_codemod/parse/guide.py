@@ -6,6 +6,8 @@ import re
 import shlex
 from collections.abc import Iterator
 
+from ddp_codemod.parse.blanks import blank_out
+
 _FENCE = re.compile(r"(?ms)^[ \t>]*(?P<mark>`{3,}|~{3,})[ \t]*(?P<kind>[^\s`]*)[^\r\n]*\r?$(?P<body>.*?)(?:^[ \t>]*(?P=mark)|\Z)")
 _PRE = re.compile(r"(?is)<pre\b[^<>\r\n]*>(?:[ \t]*<code\b[^<>\r\n]*>)?(?P<body>.*?)(?:(?:</code>[ \t]*)?</pre>|\Z)")
 _INDENTED = re.compile(r"(?m)(?:^(?:[ ]{3,}|\t)[^\r\n]*(?:\r\n|\n|\r|\Z))+")
@@ -27,7 +29,6 @@ _LOOKS = re.compile(
 _BRACKETS = ("()", "{}")
 _LINE_END = re.compile(r"(\\?)\r\n")  # to a shell the first half is a part of the word before it
 _LINE = re.compile(r"[^\r\n]*(?:(?<=\\)(?:\r\n|\r|\n)[^\r\n]*)*(?:\r\n|\r|\n|\Z)")
-_BLANK = re.compile(r"[^\r\n]")
 _LONGEST = 32_768  # characters of a command: more nobody types, and shlex takes four times as long for a word of twice the length
 _OPENING = re.compile(r"[\"'\\]")  # what a line without is whole
 _STAND_INS = str.maketrans("<>[]…", "_____")  # what a reader puts in: <path>, [options]
@@ -39,9 +40,9 @@ def extract_shell_text(text: str) -> str:
     """The commands alone, as text of the same length: everything else is blank, and so is the first half of a line end of two."""
     parts, at = list[str](), 0
     for start, end, is_shell in _find_stretches(text):
-        parts += (_BLANK.sub(" ", text[at:start]), *_extract_commands(text[start:end], is_shell))
+        parts += (blank_out(text[at:start]), *_extract_commands(text[start:end], is_shell))
         at = end
-    return _LINE_END.sub(r" \1\n", "".join((*parts, _BLANK.sub(" ", text[at:]))))
+    return _LINE_END.sub(r" \1\n", "".join((*parts, blank_out(text[at:]))))
 
 
 def _find_stretches(text: str) -> Iterator[tuple[int, int, bool]]:
@@ -90,7 +91,7 @@ def _extract_commands(block: str, is_shell: bool) -> Iterator[str]:
     block = _STAND_IN.sub(lambda found: found[0].translate(_SPECIAL), block).translate(_STAND_INS)
     block = _GOES_ON.sub(lambda found: " " * len(found[0]), block)
     for line in _LINE.finditer(block):
-        yield line[0] if _is_whole(line[0]) and (is_shell or _is_command_line(line[0])) else _BLANK.sub(" ", line[0])
+        yield line[0] if _is_whole(line[0]) and (is_shell or _is_command_line(line[0])) else blank_out(line[0])
 
 
 def _is_command_line(line: str) -> bool:

@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod.model import Reason, Replacement, Skipped, Source, replace_stretches
+from ddp_codemod.parse.blanks import blank_out
 from ddp_codemod.parse.cell_commands import Command, commands
 from ddp_codemod.parse.cell_edits import CellEdit, apply_edits
 from ddp_codemod.parse.cells import Cell, NotANotebook, find_python_cells
@@ -23,7 +24,6 @@ from ddp_codemod.parse.ipython import program, split_cell
 SHELL = "shell "  # what the name of a program begins with that a shell reads
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _STAND_IN = re.compile(r"__environ__\[[^\r\n]*")
-_SHOWN = re.compile(r"[^\r\n]")
 _SIGN = re.compile(r"(?m)(?:(?<=(\\)\n)|(?<=(\\)\r\n)|^)#")
 
 
@@ -55,17 +55,17 @@ class NotebookSource(Source, frozen=True, dict=True):
 
     def commands(self) -> list[NotebookSource]:
         """A text for each fragment of it that a shell reads: all else is blank, so that offsets are the same."""
-        found = []
+        found, blank = [], blank_out(self.text)
         for name, start, end in self.programs:
             if name.startswith(SHELL):
                 # each line has a sign in front, which is none of the shell's: where a line goes on, a blank will do
                 text = _SIGN.sub(lambda sign: " " if sign[1] else "\n", self.text[start:end])
-                found.append(replace(self, text=_SHOWN.sub(" ", self.text[:start]) + text + _SHOWN.sub(" ", self.text[end:])))
+                found.append(replace(self, text=blank[:start] + text + blank[end:]))
         return found
 
     def _make_view(self, program: str) -> NotebookSource:
         stretches = ((self.text[start:end], name) for name, start, end in self.programs)
-        return replace(self, text="".join(text if name == program else _SHOWN.sub(" ", text) for text, name in stretches))
+        return replace(self, text="".join(text if name == program else blank_out(text) for text, name in stretches))
 
     @property
     def file(self) -> Source:

@@ -7,6 +7,7 @@ from pathlib import PurePath
 
 from ddp_codemod.discover.kinds import GUIDES, SHELL
 from ddp_codemod.model import Source
+from ddp_codemod.parse.blanks import blank_out
 from ddp_codemod.parse.shell import GUIDE
 
 _SHEBANG = re.compile(r"#!.*\b(?:ba|da|z|k)?sh\b")
@@ -50,15 +51,11 @@ def extract_shell_text(text: str, kind: str) -> str:
     return text
 
 
-def _blank_out(text: str) -> str:
-    return re.sub(r"[^\r\n]", " ", text)
-
-
 def _convert_docker_line(line: str) -> str:
     found = _INSTRUCTION.match(line)
     word = found["word"].upper() if found else ""
     if found is None or word not in ("RUN", "CMD", "ENTRYPOINT", "ENV", "ARG"):
-        return _blank_out(line)
+        return blank_out(line)
     rest = line[found.end() :]
     # comment lines inside a continued instruction are no part of it
     rest = re.sub(r"(?m)^[ \t]*#[^\r\n]*", lambda comment: " " * (len(comment[0]) - 1) + "\\", rest)
@@ -77,7 +74,7 @@ def _convert_make_line(line: str) -> str:
         return " " * found.end() + line[found.end() :]
     if (found := _MAKE_VARIABLE.match(line)) and "$(shell" not in line:
         return _convert_assignment(line, found)
-    return _blank_out(line)
+    return blank_out(line)
 
 
 def _convert_assignment(line: str, found: re.Match[str]) -> str:
@@ -85,7 +82,7 @@ def _convert_assignment(line: str, found: re.Match[str]) -> str:
     body = value.rstrip()
     start = found.end() - found.start("name")
     if not re.fullmatch(r"[\w./:,+-]+", body) or "\n" in body:
-        return _blank_out(line)
+        return blank_out(line)
     name = found["name"]
     gap = start - len(name) - 1
     prefix = "export" if line.startswith("export") else ""

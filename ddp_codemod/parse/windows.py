@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from ddp_codemod.model import Source
 from ddp_codemod.parse import shell_commands
+from ddp_codemod.parse.blanks import blank_out
 from ddp_codemod.parse.shell import Launch, Option, Program, ScriptParts, Setting
 from ddp_codemod.parse.shell_variables import Assignment, Variables
 from ddp_codemod.parse.shell_words import Fragment, Word, get_known_text, split_word, to_literal
@@ -49,7 +50,7 @@ def read(source: Source, kind: str) -> ScriptParts:
 class _WindowsReader:
     def __init__(self, source: Source, kind: str) -> None:
         self.source, self.kind = source, kind
-        self.text = _BLOCK_COMMENT.sub(_blank_out, source.text) if kind == "powershell" else source.text
+        self.text = _BLOCK_COMMENT.sub(lambda found: blank_out(found[0]), source.text) if kind == "powershell" else source.text
         self.variables = Variables(self.text)
         self.settings: list[Setting] = []
         self.commands: list[tuple[int, int, list[Word]]] = []
@@ -151,7 +152,3 @@ class _WindowsReader:
             text = get_known_text(word) or ""
             found += split_word(self.text, word) if re.search(r"\.py\s", text) else [word]
         return found
-
-
-def _blank_out(found: re.Match[str]) -> str:
-    return re.sub(r"[^\r\n]", " ", found[0])

@@ -35,11 +35,12 @@ class Resolver:
         if depth > DEPTH:
             return self._give_up()
         if isinstance(node, ast.Name):
-            key = ("resolved", scope_of(module, node), node.id)
+            scope = scope_of(module, node)
             if depth:
-                return self._resolve_name(module, node, depth)
+                return self._resolve_name(module, scope, node.id, depth)
+            key = ("resolved", scope, node.id)
             if key not in module.cache:
-                module.cache[key] = self._resolve_name(module, node, depth)
+                module.cache[key] = self._resolve_name(module, scope, node.id, depth)
             return module.cache[key]  # type: ignore[return-value]
         if isinstance(node, ast.Attribute):
             found: list[Entity] = []
@@ -84,12 +85,11 @@ class Resolver:
             return []
         return [Instance(e.module, e.node) for e in named if isinstance(e, Definition) and isinstance(e.node, ast.ClassDef)]
 
-    def _resolve_name(self, module: Module, node: ast.Name, depth: int) -> list[Entity]:
-        scope = scope_of(module, node)
-        home = owner_scope(module, scope, node.id)
+    def _resolve_name(self, module: Module, scope: ast.AST, name: str, depth: int) -> list[Entity]:
+        home = owner_scope(module, scope, name)
         if home is None:
-            return self._resolve_star_imports(module, node.id, depth)
-        return self.variable(Variable(module, home, node.id), depth)
+            return self._resolve_star_imports(module, name, depth)
+        return self.variable(Variable(module, home, name), depth)
 
     def variable(self, variable: Variable, depth: int = 0) -> list[Entity]:
         """What a name of a scope can stand for, over all its bindings."""
