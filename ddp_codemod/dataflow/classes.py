@@ -20,7 +20,7 @@ from ddp_codemod.parse.python import Module, walk_statements
 from ddp_codemod.sites.entities import Definition, Instance
 from ddp_codemod.sites.scopes import Binding, assignment_pairs, bindings
 
-_DOT, _GIVEN = re.compile(rb"\.\Z"), re.compile(rb"\s*=(?!=)")  # around an attribute that is assigned
+_DOT, _GIVEN = re.compile(rb"(?<=\.)"), re.compile(rb"\s*=(?!=)")  # around an attribute that is assigned
 _AT_START, _ANNOTATED = re.compile(rb"(?:\A|[\r\n;:\"])[ \t\f]*\Z"), re.compile(rb"\s*:")
 
 
@@ -123,23 +123,34 @@ def _trace_class_body(tracer: Tracer, module: Module, node: ast.ClassDef, name: 
 def _trace_constructor_arguments(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, trace: Trace) -> Iterator[Value]:
     """Arguments of the calls that make a dataclass-like object, for the field of that name."""
     fields = [part.target.id for part in node.body if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)]
-    for other_name in tracer.resolver.project.calling(node.name):
-        other = tracer.resolver.project.module(other_name)
-        for call in calls.index_calls(other).get(node.name, ()) if other else ():
-            assert other is not None
-            entities = tracer.resolver.resolve(other, call.func)
-            if not any(isinstance(entity, Definition) and entity.node is node for entity in entities):
-                continue
-            argument = calls.find_argument(call, name, fields.index(name) if name in fields else None)
-            said = Reason.of("hop-argument", Meaning.ARGUMENT, name=name, function=node.name)
-            step = replace(trace.step(other.place(call), said, OriginKind.ARGUMENT), frame=None)
-            if argument is not None:
-                yield from tracer.evaluate(other, argument, step)
-                continue
-            for spread in (
-                keyword.value for keyword in call.keywords if keyword.arg is None
-            ):  # ``Config(**yaml.safe_load(file))``
-                yield from mappings.look_up(tracer, other, spread, ast.Constant(name), step) or ()
+    position = fields.index(name) if name in fields else None
+    for other, call in _find_constructor_calls(tracer, module, node):
+        argument = calls.find_argument(call, name, position)
+        spreads = [keyword.value for keyword in call.keywords if keyword.arg is None]  # ``Config(**yaml.safe_load(file))``
+        if argument is None and not spreads:
+            continue
+        said = Reason.of("hop-argument", Meaning.ARGUMENT, name=name, function=node.name)
+        step = replace(trace.step(other.place(call), said, OriginKind.ARGUMENT), frame=None)
+        if argument is not None:
+            yield from tracer.evaluate(other, argument, step)
+            continue
+        for spread in spreads:
+            yield from mappings.look_up(tracer, other, spread, ast.Constant(name), step) or ()
+
+
+def _find_constructor_calls(tracer: Tracer, module: Module, node: ast.ClassDef) -> list[tuple[Module, ast.Call]]:
+    """The calls of a class by its name, in the whole project."""
+    key = ("constructor calls", node)
+    if key not in module.cache:
+        project, resolver = tracer.resolver.project, tracer.resolver
+        files = filter(None, map(project.module, project.calling(node.name)))
+        found = ((other, call) for other in files for call in calls.index_calls(other).get(node.name, ()))
+        module.cache[key] = [
+            (other, call)
+            for other, call in found
+            if any(isinstance(entity, Definition) and entity.node is node for entity in resolver.resolve(other, call.func))
+        ]
+    return module.cache[key]  # type: ignore[return-value]
 
 
 def _trace_later_stores(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, trace: Trace) -> Iterator[Value]:

@@ -11,10 +11,10 @@ from ddp_codemod.dataflow import calls
 from ddp_codemod.dataflow.parsers import is_unrelated_method
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.word_search import has_word_in_context
+from ddp_codemod.sites.word_search import ANYTHING, has_word_in_context
 
 _QUOTED, _UNQUOTED = re.compile(rb"""["']-*\Z"""), re.compile(rb"""\\?["']|/""")  # around an option that is declared
-_ANYTHING, _GIVEN = re.compile(rb"\Z"), re.compile(rb"\s*=")
+_GIVEN = re.compile(rb"\s*=")
 
 
 def find_declarations(tracer: Tracer, name: str) -> dict[str, list[tuple[Module, ast.Call, Flag]]]:
@@ -30,7 +30,7 @@ def find_declarations(tracer: Tracer, name: str) -> dict[str, list[tuple[Module,
             data = project.data(file)
             may = project.is_parsed(file)  # its options are in a table: no need to look for each of thousands in its bytes
             may = may or (file in declare and any(has_word_in_context(data, word, _QUOTED, _UNQUOTED) for word in spelled))
-            may = may or (file in default and has_word_in_context(data, name.encode(), _ANYTHING, _GIVEN))
+            may = may or (file in default and has_word_in_context(data, name.encode(), ANYTHING, _GIVEN))
             other = project.module(file) if may else None
             if other is not None and (made := index_declarations(tracer, other).get(name)):
                 known[name][file] = [(other, call, flag) for call, flag in made]

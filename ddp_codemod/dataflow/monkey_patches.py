@@ -13,8 +13,8 @@ from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.model import Place
 from ddp_codemod.parse.python import Module
 
-_STORED = re.compile(rb"\.\Z"), re.compile(rb"[ \t]*=[^=]")  # around the word of an attribute that is assigned
-_NAMED = re.compile(rb"[\"']\Z"), re.compile(rb"[\"'][ \t]*,")  # ... and around the second argument of setattr
+_STORED = re.compile(rb"(?<=\.)"), re.compile(rb"[ \t]*=[^=]")  # around the word of an attribute that is assigned
+_NAMED = re.compile(rb"(?<=[\"'])"), re.compile(rb"[\"'][ \t]*,")  # ... and around the second argument of setattr
 
 
 def find_monkey_patch(tracer: Tracer, surface: Surface) -> Place | None:

@@ -21,7 +21,7 @@ from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.parse.shell import Option, Script
 from ddp_codemod.sites.option_receivers import explain_launch_value, find_option_receivers
 
-_DASHED, _ENDED = re.compile(rb"""["']-+\Z"""), re.compile(rb"""[\\"'=]""")  # around one that is passed
+_DASHED, _ENDED = re.compile(rb"""["']-*\Z"""), re.compile(rb"""[\\"'=]""")  # around the last dash and one that is passed
 
 
 def find_declared_default(tracer: Tracer, module: Module, node: ast.Call, names: Iterable[str]) -> ast.expr | None:
@@ -104,7 +104,7 @@ def _trace_command_lists(tracer: Tracer, words: Iterable[str], others: set[str],
     """What code gives an option in the words of a command that it starts: ``run(["python", "train.py", "--backend", "nccl"])``."""
     project, words = tracer.resolver.project, set(words)
     found: list[Value] = []
-    naming = {name for word in words for name in project.holding(word, _DASHED, _ENDED)}
+    naming = {name for word in words for name in project.holding(word, _DASHED, _ENDED, b"-")}
     for module in filter(None, map(project.module, sorted(naming))):
         for node in _find_lists_with(module, words):
             texts = list_texts(node.elts)

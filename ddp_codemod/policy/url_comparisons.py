@@ -10,7 +10,7 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Change, Context, NewText
 from ddp_codemod.sites.surface_calls import Use
 
-_QUOTED, _UNQUOTED = re.compile(rb"[\"']\Z"), re.compile(rb"[\"']")
+_QUOTED, _UNQUOTED = re.compile(rb"(?<=[\"'])"), re.compile(rb"[\"']")
 _WHOLE = (ast.Eq, ast.NotEq, ast.In, ast.NotIn)  # ``startswith`` does not mind what follows
 
 

@@ -40,20 +40,25 @@ class NameRoles(FileTexts):
         self._from: dict[str, frozenset[bytes]] = {}
         self._carriers: dict[str, set[bytes]] = {}
         self._renamed: dict[tuple[str, bytes], set[bytes]] = {}
-        self._standing: dict[tuple[str, re.Pattern[bytes], re.Pattern[bytes]], tuple[str, ...]] = {}
+        self._standing: dict[tuple[str, re.Pattern[bytes], re.Pattern[bytes], bytes], tuple[str, ...]] = {}
+        self._calling: dict[str, tuple[str, ...]] = {}
 
     def calling(self, word: str) -> tuple[str, ...]:
         """Names of the files that may call something by the word itself."""
-        call = re.compile(re.escape(word.encode()) + rb"[\s)]*\(")
-        return tuple(name for name in self.mentioning(word) if call.search(self.data(name)))
+        if word not in self._calling:
+            call = re.compile(re.escape(word.encode()) + rb"[\s)]*\(")
+            self._calling[word] = tuple(name for name in self.mentioning(word) if call.search(self.data(name)))
+        return self._calling[word]
 
-    def holding(self, word: str, before: re.Pattern[bytes], behind: re.Pattern[bytes]) -> tuple[str, ...]:
-        """Names of the files in which a word is with something around it, as ``words.stands`` says; each is looked for once."""
-        key = (word, before, behind)
+    def holding(self, word: str, before: re.Pattern[bytes], behind: re.Pattern[bytes], lead: bytes = b"") -> tuple[str, ...]:
+        """Names of the files in which a word is with something around it, as ``words.stands`` says; each is looked for once.
+
+        ``lead``: what is right in front of it, with which it is rarer: a dash.
+        """
+        key = (word, before, behind, lead)
         if key not in self._standing:
-            found = (
-                name for name in self.mentioning(word) if has_word_in_context(self.data(name), word.encode(), before, behind)
-            )
+            whole = lead + word.encode()
+            found = (name for name in self.mentioning(word) if has_word_in_context(self.data(name), whole, before, behind))
             self._standing[key] = tuple(found)
         return self._standing[key]
 
