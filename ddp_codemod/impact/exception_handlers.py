@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Collection
 
 from ddp_codemod.parse.python import Module, last_name
@@ -31,6 +32,45 @@ def can_continue(around: ast.Try, raises: Collection[str] = ()) -> bool:
     """
     others = _ELSEWHERE | (_KINDS.difference(raises) if raises else set())
     return any(not _has_raise(handler) and not _is_for_other_exceptions(handler.type, others) for handler in around.handlers)
+
+
+def is_lost_silently(around: ast.Try, missing: Collection[str], shows: Collection[str]) -> bool:
+    """Whether what fails in the body is only left out: every handler does nothing, or only shows what was caught.
+
+    Not where something takes its place: an ``else``, or what follows a body that leaves the function or loop. Nor where the body
+    imports a package that is not of ``missing``: its handlers are for machines without that.
+    """
+    if around.orelse or not all(_does_nothing(handler, shows) for handler in around.handlers):
+        return False
+    for part in (part for statement in around.body for part in ast.walk(statement)):
+        if isinstance(part, (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom)):
+            return False
+        if isinstance(part, (ast.Import, ast.ImportFrom)) and not _list_packages(part) <= {*missing, *sys.stdlib_module_names}:
+            return False
+    return True
+
+
+def is_environment_key(module: Module, text: ast.AST) -> bool:
+    """Whether a text is the key of an entry that a statement sets or takes out, which fails on no machine."""
+    above = module.parents.get(text)
+    if isinstance(above, ast.Call):
+        return text in above.args[:1] and last_name(above.func) == "setdefault"
+    return isinstance(above, ast.Subscript) and above.slice is text and isinstance(above.ctx, ast.Store)
+
+
+def _list_packages(statement: ast.Import | ast.ImportFrom) -> set[str]:
+    if isinstance(statement, ast.ImportFrom):
+        return {(statement.module or "").partition(".")[0]} if not statement.level else set()
+    return {alias.name.partition(".")[0] for alias in statement.names}
+
+
+def _does_nothing(handler: ast.ExceptHandler, shows: Collection[str]) -> bool:
+    return all(
+        isinstance(part, ast.Pass)
+        or (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
+        or (isinstance(part, ast.Expr) and isinstance(part.value, ast.Call) and last_name(part.value.func) in shows)
+        for part in handler.body
+    )
 
 
 def leaves_unbound(module: Module, around: ast.Try, imported: ast.Import | ast.ImportFrom) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ddp_codemod.catalog.advisory import Advice
 from ddp_codemod.dataflow.demands import sources
-from ddp_codemod.impact.exception_handlers import can_continue, leaves_unbound
+from ddp_codemod.impact.exception_handlers import can_continue, is_environment_key, is_lost_silently, leaves_unbound
 from ddp_codemod.impact.usage import Hit
 from ddp_codemod.impact.usage_device import is_device_aware
 from ddp_codemod.impact.usage_names import is_availability_checked
@@ -20,7 +20,8 @@ def is_guarded(context: Context, advice: Advice, hit: Hit) -> bool:
     module, facts, child = hit.module, context.facts, hit.node
     device = context.platform.device
     ported = context.ported.get(module.name, ())
-    if advice.where and device is not None and device.module and is_device_aware(module, hit.node, device.type, ported):
+    own = bool(advice.where) and device is not None and bool(device.module)
+    if own and device is not None and is_device_aware(module, hit.node, device.type, ported):
         return True
     never = facts.unset.unreachable(module, hit.node)
     if never is not None and not (advice.level == "review" and _is_never_reached(module, never)):
@@ -36,13 +37,25 @@ def is_guarded(context: Context, advice: Advice, hit: Hit) -> bool:
             if _is_device_test(around.test, foreign, advice.guards) or is_availability_checked(module, around, child, hit.node):
                 return True
         elif raises and isinstance(around, ast.Try) and child in around.body and can_continue(around, advice.raises):
-            return not (isinstance(child, (ast.Import, ast.ImportFrom)) and leaves_unbound(module, around, child))
+            if isinstance(child, (ast.Import, ast.ImportFrom)):
+                return not leaves_unbound(module, around, child)
+            if not own or not _is_lost(context, advice, hit, around):
+                return True
         elif isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             # code that asks for the new backend by its name knows what it does
             backends = set(advice.backend)
             return bool(backends) and any(_is_device_test(test, backends, ()) for test in _find_comparisons(module, around))
         child = around
     return False
+
+
+def _is_lost(context: Context, advice: Advice, hit: Hit, around: ast.Try) -> bool:
+    """Whether the use of a device is left out on the target machine, and nothing in its place, or cannot fail at all."""
+    if is_environment_key(hit.module, hit.node):
+        return True
+    idioms = context.rules.idioms
+    shows = {name.rpartition(".")[2] for one in idioms for name in one.shows}
+    return is_lost_silently(around, {name for one in idioms for name in one.frameworks}, shows)
 
 
 def _list_branch(body: list[ast.stmt] | ast.expr) -> list[ast.AST]:

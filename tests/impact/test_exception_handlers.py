@@ -53,6 +53,9 @@ def changed(folder: Path, handlers: str) -> bool:
         "except RuntimeError:\n    model(batch)",  # torch without CUDA raises AssertionError
         "except (RuntimeError, KeyboardInterrupt):\n    pass",
         "except ImportError:\n    pass",
+        "except:\n    pass",
+        "except (Exception, KeyboardInterrupt):\n    pass",
+        "except Exception as e:\n    'no device'\n    print(e)",
     ],
 )
 def test_a_handler_that_does_not_go_on_without_the_device(tmp_path: Path, handlers: str) -> None:
@@ -65,15 +68,75 @@ def test_a_handler_that_does_not_go_on_without_the_device(tmp_path: Path, handle
         "except AssertionError:\n    model(batch)",
         "except (AssertionError, RuntimeError):\n    model(batch)",
         "except NoDevice:\n    model(batch)",
-        "except Exception as e:\n    print(e)",
-        "except:\n    pass",
-        "except (Exception, KeyboardInterrupt):\n    pass",
+        "except:\n    pass\nelse:\n    print('done')",
+        "except Exception as e:\n    model(batch)\n    print(e)",
         "except KeyboardInterrupt:\n    raise\nexcept AssertionError:\n    model(batch)",
         "except AssertionError:\n    def again():\n        raise ValueError\n    again",
     ],
 )
 def test_a_handler_that_goes_on_without_it(tmp_path: Path, handlers: str) -> None:
     assert not changed(tmp_path, handlers)
+
+
+LOST = """\
+import os
+
+import torch
+import torch.distributed as dist
+
+
+def first():
+    try:
+{body}
+    except Exception:
+        {handler}
+    return torch.zeros(1)
+
+
+dist.init_process_group("nccl")
+first()
+"""
+
+
+def rewritten(folder: Path, body: str, handler: str = "pass", platform: str = "ascend") -> set[str]:
+    (folder / "train.py").write_text(LOST.format(body=indent(body, "        "), handler=handler), "utf-8")
+    made: Survey = survey(Options((folder,), RULES.platforms[platform], RULES, root=folder))
+    return {edit.rule for edit in made.edits} - {"unsupported-backend"}
+
+
+@pytest.mark.parametrize(
+    ("body", "rule"),
+    [
+        ('os.environ["CUDA_VISIBLE_DEVICES"] = os.environ["SLURM_LOCALID"]', "device-visible"),
+        ('os.environ.setdefault("CUDA_VISIBLE_DEVICES", "0")', "device-visible"),
+        ("torch.cuda.set_device(0)", "device-module"),
+        ("import torch\nimport random\ntorch.cuda.manual_seed_all(random.randrange(9))", "device-module"),
+        ('torch.zeros(1, device="cuda")', "device-keyword"),
+    ],
+)
+def test_a_use_that_is_lost_silently(tmp_path: Path, body: str, rule: str) -> None:
+    assert rewritten(tmp_path, body) == {rule}
+
+
+def test_setting_a_variable_fails_nowhere(tmp_path: Path) -> None:
+    assert rewritten(tmp_path, 'os.environ["CUDA_VISIBLE_DEVICES"] = "0"', "raise SystemExit") == {"device-visible"}
+    assert rewritten(tmp_path, 'os.environ["CUDA_VISIBLE_DEVICES"] = "0"', "os.nice(1)") == {"device-visible"}
+
+
+@pytest.mark.parametrize(
+    ("body", "handler"),
+    [
+        ('return torch.zeros(1, device="cuda")', "pass"),  # what follows takes its place
+        ("import apex\ntorch.cuda.set_device(0)", "pass"),
+        ("torch.cuda.set_device(0)", "torch.set_num_threads(1)"),
+    ],
+)
+def test_a_use_that_something_takes_the_place_of(tmp_path: Path, body: str, handler: str) -> None:
+    assert rewritten(tmp_path, body, handler) == set()
+
+
+def test_a_machine_without_a_device_loses_nothing(tmp_path: Path) -> None:
+    assert rewritten(tmp_path, "torch.cuda.set_device(0)", platform="cpu") == set()
 
 
 UNBOUND = """import torch.distributed as dist
