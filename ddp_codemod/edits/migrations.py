@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.edits.shared_edits import guard_statements
 from ddp_codemod.model import Action, Applicability, Edit, Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Finding, NewText
@@ -53,17 +54,23 @@ class Migration(Struct, frozen=True):
         kept = finding.keep(Reason.of("keep-migrated", rule=self.fix.id, value=", ".join(dict.fromkeys(names))))
         return kept.without_changes()
 
-    def edits(self, limits: Limits, others: Sequence[Edit]) -> tuple[Edit, ...]:
-        """The imports at the top of each entry that lacks them; an entry by itself."""
+    def edits(self, limits: Limits, others: Sequence[Edit], alone: bool) -> tuple[Edit, ...]:
+        """The imports at the top of each entry that lacks them; an entry by itself.
+
+        ``alone``: the code is for this platform alone; False: others run it too, which lack the vendor's package.
+        """
         group = 1 + max((edit.group for edit in others), default=0)
         made: list[Edit] = []
         for module in self.lacking:
             if limits.bar(module.name, self.fix.id, f"{module.name}:1") is None:
                 at = _locate_import_line(module)
-                text = "".join(f"{statement}{module.source.newline}" for statement in self.fix.statements)
+                text = "".join(f"{line}{module.source.newline}" for line in self._list_lines(alone))
                 reason = Reason.of("edit-migrate", rule=self.fix.id)
                 made.append(Edit(module.name, at, at, text, self.fix.id, Applicability.UNSAFE, reason, group + len(made)))
         return tuple(made)
+
+    def _list_lines(self, alone: bool) -> Sequence[str]:
+        return self.fix.statements if alone else guard_statements(self.fix.statements)
 
 
 def find_migration(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -47,5 +47,9 @@ def guard_import(edit: Edit) -> Edit | None:
         return None
     ending = (edit.after or "")[len(statement) :]
     newline = "\r\n" if "\r\n" in ending else "\n"
-    lines = ("try:", f"    {statement}", "except ImportError:", "    pass")
-    return replace(edit, after=newline.join(lines) + ending)
+    return replace(edit, after=newline.join(guard_statements([statement])) + ending)
+
+
+def guard_statements(imports: Iterable[str]) -> tuple[str, ...]:
+    """The lines of imports that go on without what is imported."""
+    return ("try:", *(f"    {statement}" for statement in imports), "except ImportError:", "    pass")

@@ -150,7 +150,7 @@ class Run:
             entries = EntrySurvey(self.options.rules.processes, self.project, self.context, self.limits, self.options.guarding)
             result = plan_entries(entries.survey(), fix, self.limits, edits)
             decided, edits, self.ignored = decided | dict.fromkeys(result.decisions), result.edits, self.ignored + result.ignored
-        edits += vendor.edits(self.limits, edits) if vendor is not None else ()
+        edits += vendor.edits(self.limits, edits, options.style == "pin") if vendor is not None else ()
         pins = pin_versions(self.root, self.options.wanted, self.limits, edits, self.versions.is_for_target)
         edits = tuple(sorted((*edits, *pins.edits), key=lambda edit: (edit.name, edit.start, edit.end)))
         decisions = tuple(sorted(decided, key=build_sort_key))
