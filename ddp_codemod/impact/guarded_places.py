@@ -9,7 +9,7 @@ from ddp_codemod.catalog.advisory import Advice
 from ddp_codemod.dataflow.demands import sources
 from ddp_codemod.impact.exception_handlers import can_continue, is_environment_key, is_lost_silently, leaves_unbound
 from ddp_codemod.impact.usage import Hit
-from ddp_codemod.impact.usage_device import is_device_aware
+from ddp_codemod.impact.usage_device import is_device_aware, is_variable_named_too
 from ddp_codemod.impact.usage_names import is_availability_checked
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
@@ -22,6 +22,8 @@ def is_guarded(context: Context, advice: Advice, hit: Hit) -> bool:
     ported = context.ported.get(module.name, ())
     own = bool(advice.where) and device is not None and bool(device.module)
     if own and device is not None and is_device_aware(module, hit.node, device.type, ported):
+        return True
+    if own and device is not None and is_variable_named_too(module, hit.node, device.visible):
         return True
     never = facts.unset.unreachable(module, hit.node)
     if never is not None and not (advice.level == "review" and _is_never_reached(module, never)):

@@ -64,7 +64,7 @@ def rewrite_for_device(context: Context, advice: Advice, rewrite: Rewrite, hit: 
         new = _fill_placeholders(rewrite.value, device)
         return [Insertions(hit.module, hit.node, ((end - len(function.attr), end, new),))]
     if rewrite.recipe == "own-text":
-        return _rewrite_text(hit, device) if alone else []  # each kind of machine honors a variable of its own
+        return _rewrite_text(hit, device) if alone else _set_both(hit, device)
     if rewrite.recipe == "own-choice":
         return _add_choice(hit, device)
     if rewrite.recipe == "own-argument":
@@ -132,6 +132,21 @@ def _rewrite_text(hit: Hit, device: Device) -> list[Change]:
     if not hit.module.source.text.startswith(old, at):
         return []
     return [Insertions(hit.module, node, ((at, at + len(old), new),))]
+
+
+def _set_both(hit: Hit, device: Device) -> list[Change]:
+    """The same value in the device's own variable too: each kind of machine honors another one. What is read has one value."""
+    module, key = hit.module, hit.node
+    entry = module.parents.get(key)
+    statement = module.parents.get(entry) if entry is not None else None
+    if not isinstance(key, ast.Constant) or not isinstance(entry, ast.Subscript) or not isinstance(statement, ast.Assign):
+        return []
+    new, holder = device.visible.get(str(key.value)), entry.value
+    if new is None or entry not in statement.targets or not isinstance(holder, (ast.Name, ast.Attribute)):
+        return []
+    at = module.place(entry).start
+    other = module.text(entry).replace(str(key.value), new)
+    return [Insertions(module, key, ((at, at, f"{other} = "),))]
 
 
 def _can_take_all_options(module: Module, node: ast.AST, device: Device) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from ddp_codemod.catalog.advisory import Pattern
@@ -225,6 +225,15 @@ def is_device_aware(module: Module, node: ast.AST, device: str, ported: Sequence
         module.cache[key] = frozenset(_find_outermost(module, part) for part in own)
     there: frozenset[ast.AST] = module.cache[key]  # type: ignore[assignment]
     return bool(there) and _find_outermost(module, node) in there
+
+
+def is_variable_named_too(module: Module, text: ast.AST, visible: Mapping[str, str]) -> bool:
+    """Whether the function around a variable's name, or its statement outside of functions, names the device's own beside it."""
+    own = visible.get(text.value) if isinstance(text, ast.Constant) and isinstance(text.value, str) else None
+    if own is None or own not in module.source.text:
+        return False
+    same = (part for part in module.nodes.get(ast.Constant, ()) if isinstance(part, ast.Constant) and part.value == own)
+    return any(_find_outermost(module, part) is _find_outermost(module, text) for part in same)
 
 
 def _read_line(module: Module, node: ast.AST) -> str:
