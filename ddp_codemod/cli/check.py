@@ -12,7 +12,7 @@ from ddp_codemod.cli.errors import make_failure
 from ddp_codemod.cli.formats import encode_document
 from ddp_codemod.cli.narrowing import survey_narrowed
 from ddp_codemod.cli.options import from_run_option, narrow_options, paths_argument, submodules_option, survey_options
-from ddp_codemod.cli.run import exit_code, is_applicable, make_command_builder, prepare_job
+from ddp_codemod.cli.run import build_whole_command, exit_code, is_applicable, make_command_builder, prepare_job
 from ddp_codemod.cli.settings import MACHINES, Settings
 from ddp_codemod.cli.translate import Command, option
 
@@ -60,7 +60,10 @@ def command(settings: Settings, statistics: bool, after_apply: bool, add_ignore:
     offer = make_command_builder(job)
     # apply knows no baseline: it would make the changes that are passed over here too
     beyond = {"apply"} if settings.baseline is not None and found.hidden else set()
-    outcome = Outcome("found", result, left, again=lambda name, *words: "" if name in beyond else offer(name, *words))
+    whole = build_whole_command(job, found.edits)
+    outcome = Outcome(
+        "found", result, left, again=lambda name, *words: "" if name in beyond else offer(name, *words), whole=whole
+    )
     for line in format_opening(talk, outcome):
         job.console.say(line)
     if statistics:

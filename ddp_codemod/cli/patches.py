@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod.cli.narrowing import survey_narrowed
-from ddp_codemod.cli.run import Job, exit_code, make_command_builder
+from ddp_codemod.cli.run import Job, build_whole_command, exit_code, make_command_builder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +50,8 @@ class Patching(Struct, frozen=True):
         """What to tell about it."""
         from ddp_codemod.report.outcome import Outcome
 
-        return Outcome(done, self.made, self.rendered.left, self.rendered.failed, make_command_builder(self.job), self.cost)
+        whole = build_whole_command(self.job, (*self.made, *self.rendered.left))
+        return Outcome(done, self.made, self.rendered.left, self.rendered.failed, make_command_builder(self.job), whole, self.cost)
 
     @property
     def cost(self) -> str:

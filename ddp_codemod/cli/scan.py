@@ -9,7 +9,7 @@ import click
 from ddp_codemod.cli.formats import encode_document
 from ddp_codemod.cli.narrowing import survey_narrowed
 from ddp_codemod.cli.options import narrow_options, paths_argument, submodules_option, survey_options
-from ddp_codemod.cli.run import exit_code, is_applicable, make_command_builder, prepare_job
+from ddp_codemod.cli.run import build_whole_command, exit_code, is_applicable, make_command_builder, prepare_job
 from ddp_codemod.cli.settings import MACHINES, Settings
 from ddp_codemod.cli.translate import Command
 
@@ -41,6 +41,8 @@ def command(settings: Settings) -> int:
             job.console.out(line)
     result = tuple(edit for edit in found.edits if is_applicable(edit, settings.unsafe))
     left = tuple(edit for edit in found.edits if not is_applicable(edit, settings.unsafe))
-    for line in format_summary(job.view(found, sys.stderr), Outcome("scanned", result, left, again=make_command_builder(job))):
+    whole = build_whole_command(job, found.edits)
+    outcome = Outcome("scanned", result, left, again=make_command_builder(job), whole=whole)
+    for line in format_summary(job.view(found, sys.stderr), outcome):
         job.console.say(line)
     return exit_code(found, settings)

@@ -46,7 +46,13 @@ def report_done(view: View, outcome: Outcome, left: Left) -> list[str]:
         *(view.ink(one, "bold") for one in view.folded(line, 0, 2)),
         *_report_unsafe_changes(view, outcome),
         *_launched(view, outcome),
+        *(view.folded(view.say("summary-part"), 0, 2) if is_nothing_in_part(outcome) else ()),
     ]
+
+
+def is_nothing_in_part(outcome: Outcome) -> bool:
+    """Whether nothing changes in what the run was about, which is not the whole project: a fix may begin elsewhere in it."""
+    return bool(outcome.whole) and not outcome.made and not outcome.left
 
 
 def _elsewhere(view: View) -> list[str]:

@@ -8,7 +8,7 @@ from ddp_codemod.model import Action
 from ddp_codemod.report import text
 from ddp_codemod.report.device_uses import format_device_uses
 from ddp_codemod.report.edit_sites import leading_edits, sites_of_edit
-from ddp_codemod.report.headline import format_headline, is_half_port, report_coverage, report_exclusions
+from ddp_codemod.report.headline import format_headline, is_half_port, is_nothing_in_part, report_coverage, report_exclusions
 from ddp_codemod.report.next_steps import list_next_steps
 from ddp_codemod.report.outcome import Left, Outcome, count_remaining
 from ddp_codemod.report.sections import kept_section, list_sections
@@ -94,6 +94,8 @@ def list_references(view: View, outcome: Outcome, left: Left) -> list[tuple[str,
 def find_next_command(view: View, outcome: Outcome, left: Left) -> list[tuple[str, str]]:
     """The command that takes the changes back, or the one that makes them."""
     written = outcome.done == "written"
+    if is_nothing_in_part(outcome):
+        return [(view.say("next-whole"), outcome.whole)]
     if not outcome.made or (not written and is_half_port(view, outcome, left)):  # the steps below have the whole port's commands
         return []
     command = outcome.again("undo" if written else "apply")
