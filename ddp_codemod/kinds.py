@@ -12,6 +12,7 @@ class Meaning(Enum):
     ELSEWHERE = "elsewhere"  # ... no group forms there, or another site decides
     FOREIGN = "foreign"  # ... it holds for every call of this framework alike
     CONDITION = "condition"  # of an entry: a condition, or a try, keeps its group
+    MIGRATED = "migrated"  # ... the vendor's own module, which the entry points import, sees to it
     ALONE = "alone"  # ... its framework makes no group where one process is started; "command" starts one
     GIVEN_AT_START = "given-at-start"  # of a value: who starts the program gives it
     ARGUMENT = "argument"  # of a step: a call of a function of the project hands the value on

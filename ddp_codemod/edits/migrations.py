@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.edits.shared_edits import guard_statements
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Action, Applicability, Edit, Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Finding, NewText
@@ -51,7 +52,8 @@ class Migration(Struct, frozen=True):
             return finding
         if not set(names) <= set(self.fix.maps):
             return finding
-        kept = finding.keep(Reason.of("keep-migrated", rule=self.fix.id, value=", ".join(dict.fromkeys(names))))
+        value = ", ".join(dict.fromkeys(names))
+        kept = finding.keep(Reason.of("keep-migrated", Meaning.MIGRATED, rule=self.fix.id, value=value))
         return kept.without_changes()
 
     def edits(self, limits: Limits, others: Sequence[Edit], alone: bool) -> tuple[Edit, ...]:

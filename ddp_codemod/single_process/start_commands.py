@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 
 from ddp_codemod.discover.kinds import is_test
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Action, Decision, Place
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Context
@@ -27,6 +28,7 @@ _LOOKED_AT, _FOLLOWED = 12, 4  # programs that may lead to an edited call: to lo
 _FILES = 20  # that one of them imports, where its code is followed
 _RANKS = 2  # processes that show whether a group forms
 _OWN_STARTS = re.compile(rb"\b(?:Process|Popen|ProcessPoolExecutor)\(")  # a program that starts others in a way of its own
+_ENDS_IN_CALL = re.compile(rb"\w\(\)\s*\Z")  # a program that passes nothing to the function in which it does all
 _STARTING = ("launch", "strategy")  # roles of calls by which a program starts its other processes: of a trainer, too
 # arguments that have to be passed: declared so, with a name but no dashes, or read by the program itself
 _ASKS = re.compile(rb"""required\s*=\s*True|\bsys\.argv\b|@click\b|add_argument\(\s*["'](?!-)""")
@@ -41,16 +43,19 @@ class StartCommands:
         self.project: Project = context.tracer.resolver.project
         self.api = Api(context.rules.processes, context.tracer.resolver)
         self.processes = 1 if alone else _RANKS
+        self.migrated = False  # the vendor's module maps the other device's name
         self.counting: list[tuple[Module, ast.Call]] = []  # calls that are edited, and count devices to start a process for each
 
     def of(self, decisions: Iterable[Decision]) -> tuple[Start, ...]:
         """The commands of the few programs that are meant, as somebody says them; else of what starts the edited code at all."""
-        edited = [one for one in decisions if one.action is Action.EDIT]
+        decisions = list(decisions)
+        self.migrated = any(map(_is_migrated, decisions))
+        edited = [one for one in decisions if one.action is Action.EDIT or _is_migrated(one)]
         return tuple(self._find_commands(edited)) or tuple(self._find_file_commands(edited))
 
     def _find_commands(self, edited: Sequence[Decision]) -> list[Start]:
         """The commands, where there are few programs and it is known how each is started; else none."""
-        calls = self._calls_of({one.call for one in edited if one.rule in self.context.rules.fixes})
+        calls = self._calls_of({one.call for one in edited if self._is_fixed(one)})
         counted = {one.id for one in self.context.rules.advice.values() if one.rewrite and one.rewrite.recipe == "launched-count"}
         self.counting = self._calls_of({one.call for one in edited if one.rule in counted})
         calls = calls or self.counting
@@ -67,13 +72,19 @@ class StartCommands:
             others = (name for name in names if name not in first and is_training_name(name))
             if any(not any(is_above(one.name, name) for one in first.values()) for name in others):
                 return []  # guides of a folder of their own: they do not speak of the rest
-            order = sorted(first, key=lambda name: (rank_guide(first[name].name), first[name].line))
+            if any(map(is_training_name, names)) and not any(map(is_training_name, first)):
+                return []  # what trains is meant, though no guide has a command for it
+            order = sorted(first, key=lambda name: (not is_training_name(name), rank_guide(first[name].name), first[name].line))
             return [self._quote(name, first[name]) for name in order]
         if any(found.values()):
             return []  # nobody is to guess what a guide tells
         programs = [name for name in names if self._reaches_call(name, calls)] if len(names) <= _FOLLOWED else []
         guessed = [self._guess_command(name) for name in programs] if len(programs) <= FEW else []
         return [one for one in guessed if one is not None] if all(guessed) else []
+
+    def _is_fixed(self, decision: Decision) -> bool:
+        """Whether it is about a group whose backend an edit changes, or an import of the vendor's module."""
+        return decision.rule in self.context.rules.fixes or _is_migrated(decision)
 
     def _find_documented(self, name: str, elsewhere: bool = False) -> list[DocumentedCommand]:
         wanted = Wanted(self.processes, self.context.platform.facts.get("os.name") != "nt", self.api.launchers)
@@ -95,15 +106,17 @@ class StartCommands:
         )
 
     def _choose_devices(self, command: str) -> str:
-        """The command with the variable by which the platform's device is chosen, in place of the other device's."""
+        """The command with the variable by which the platform's device is chosen, and its name, in place of the other device's."""
         device = self.context.platform.device
         for old, new in device.visible.items() if device is not None else ():
             command = re.sub(rf"(?<!\w){re.escape(old)}(?==)", new, command)
-        return command
+        if device is None or not device.module or self.migrated:
+            return command
+        return re.sub(rf"""(?<=[\s=,"']){re.escape(device.replaces)}(?=(?::\d+)?(?:[\s,"']|$))""", device.type, command)
 
     def _find_file_commands(self, edited: Sequence[Decision]) -> list[Start]:
         """The scripts, installed commands or programs that start what is edited, whatever else these need."""
-        training = self._find_training({one.call for one in edited if one.rule in self.context.rules.fixes})
+        training = self._find_training({one.call for one in edited if self._is_fixed(one)})
         if not any(is_training_name(name) for name in training):  # the edited groups are of another task
             training = self._find_training({one.call for one in edited}) or training
         starts = {word for table in self.context.rules.processes for word in table.starts}
@@ -133,7 +146,7 @@ class StartCommands:
         """Whether other edits are in a program that trains by its name, and none of these programs does."""
         if any(is_training_name(name) for name in programs):
             return False
-        others = self._find_programs(self._calls_of({one.call for one in edited if one.rule not in self.context.rules.fixes}))
+        others = self._find_programs(self._calls_of({one.call for one in edited if not self._is_fixed(one)}))
         return any(is_training_name(name) for name in others)
 
     def _find_training(self, places: set[Place]) -> set[str]:
@@ -172,7 +185,8 @@ class StartCommands:
 
     def _does_something(self, name: str) -> bool:
         """Whether a file does something when it is started."""
-        if MAIN.encode() in self.project.data(name):
+        data = self.project.data(name)
+        if MAIN.encode() in data and not _ENDS_IN_CALL.search(data):
             return True
         tree = self.project.parse_once(name)
         return tree is not None and does_something(name, tree.body)
@@ -239,6 +253,10 @@ class StartCommands:
         ]
         there = (part for value in (number, *result) if value is not None for part in ast.walk(value))
         return any(getattr(part, "attr", "") == counted for part in there)
+
+
+def _is_migrated(decision: Decision) -> bool:
+    return decision.reason.means is Meaning.MIGRATED
 
 
 def _target_names(assigned: ast.Assign) -> set[str]:

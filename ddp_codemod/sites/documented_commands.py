@@ -29,6 +29,9 @@ _PROCESSES = re.compile(r"--nproc[_-]per[_-]node(?:=(.*))?")
 _ELSEWHERE = re.compile(r"--(?:nnodes|node[_-]rank|master[_-]addr|rdzv[_-](?!id\b)\w+)(?:=(.*))?")
 _SEVERAL = re.compile(r"--(?:num[_-]machines|num[_-]nodes|nn?odes)[= ]+[2-9]|(?<![\d.])(?!127\.0\.0\.1)\d+\.\d+\.\d+\.\d+")
 _FILE = re.compile(r"(?:[\w.-]+/)*[\w-][\w.-]*\.(?=\w*[a-z])[a-z0-9]{2,5}|(?:[\w.-]+/)+")
+_OF_PROJECT = re.compile(
+    r"/$|\.(?:cfg|gin|ini|json|py|sh|toml|ya?ml)$"
+)  # what comes with a project, and is no data of the user's
 _HERE = re.compile(r"1|0|1:1|c10d|static|(?:localhost|127\.0\.0\.1)(?::\d+)?")
 _LIST = re.compile(r"""(?<==)(?P<quote>["']?)\[[\w./,: -]*\](?P=quote)(?=\s|$)""")  # a list that is the value of an option
 _TYPED = ("shell", "make", "docker", GUIDE)  # kinds of files whose commands a user types, or has typed
@@ -106,7 +109,8 @@ def _read_command(project: Project, name: str, script: Script, launch: Launch, w
     if folder is None or not _can_be_typed(command) or (own and script.kind != GUIDE):
         return nothing
     words = _adapt_command(command, wanted, own)
-    if words is None or not _has_named_files(project, folder, words):
+    missing = _list_missing_files(project, folder, words or ())
+    if words is None or (missing and (script.kind != GUIDE or any(map(_OF_PROJECT.search, missing)))):
         return nothing
     started = {*wanted.launchers}.intersection(words)
     return DocumentedCommand(
@@ -115,7 +119,7 @@ def _read_command(project: Project, name: str, script: Script, launch: Launch, w
         command,
         folder,
         bool(started) or _is_launched(words) or _is_launched(command.split()),
-        tuple(dict.fromkeys(_PLACEHOLDER.findall(command))) if own else (),
+        tuple(dict.fromkeys([*(_PLACEHOLDER.findall(command) if own else ()), *missing])),
         _find_count(command, [wanted.launchers[one] for one in started]),
         "" if started else " ".join(words) if own else shlex.join(words),
     )
@@ -133,10 +137,10 @@ def _is_launched(words: Sequence[str]) -> bool:
     return not {_TORCHRUN, *_RUNNERS}.isdisjoint(words)
 
 
-def _has_named_files(project: Project, folder: str, words: list[str]) -> bool:
-    """Whether the files that a command names are there; what it names beside them is for it to make."""
+def _list_missing_files(project: Project, folder: str, words: Sequence[str]) -> list[str]:
+    """The files that a command names and that are not there: data of the user's own, for one."""
     named = (word.rpartition("=")[2] for before, word in pairwise(["", *words]) if before != "-m")
-    return all((project.root / folder / word).exists() for word in named if _FILE.fullmatch(word))
+    return [word for word in named if _FILE.fullmatch(word) and not (project.root / folder / word).exists()]
 
 
 def _find_folder(name: str, script: Script, launch: Launch) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Union
 
 from ddp_codemod.parse.python import Module
@@ -28,16 +28,16 @@ def is_started(project: Project, imports: Imports, name: str) -> bool:
 
 def does_something(name: str, body: Sequence[ast.stmt]) -> bool:
     """Whether a file does something when it is run by its name, and does not only define and import."""
-    own = {node.name for node in body if isinstance(node, FUNCTIONS)}
+    own = {node.name: node for node in body if isinstance(node, FUNCTIONS)}
     return not name.endswith("__init__.py") and _does_something(body, own)
 
 
-def _does_something(block: Iterable[ast.stmt], own: Collection[str]) -> bool:
+def _does_something(block: Iterable[ast.stmt], own: Mapping[str, ast.FunctionDef | ast.AsyncFunctionDef]) -> bool:
     for statement in block:
         if isinstance(statement, (ast.For, ast.AsyncFor, ast.While, ast.Assert, ast.Match)):
             return True
         if isinstance(statement, ast.If) and asks_for_main(statement.test):
-            return True
+            return not _lacks_arguments(statement.body, own)
         inside = (
             [*statement.body, *getattr(statement, "orelse", ())] if isinstance(statement, (ast.If, ast.Try, ast.With)) else []
         )
@@ -49,6 +49,19 @@ def _does_something(block: Iterable[ast.stmt], own: Collection[str]) -> bool:
         if isinstance(called, ast.Name) and called.id in own:  # a function of the file
             return True
     return False
+
+
+def _lacks_arguments(body: Sequence[ast.stmt], own: Mapping[str, ast.FunctionDef | ast.AsyncFunctionDef]) -> bool:
+    """Whether all that a program does is to call a function of its own without what that requires: others import and call it."""
+    call = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
+    if not isinstance(call, ast.Call) or call.args or call.keywords or not isinstance(call.func, ast.Name):
+        return False
+    function = own.get(call.func.id)
+    if function is None or function.decorator_list:  # a decorator may pass what is required
+        return False
+    named = function.args
+    required = len(named.posonlyargs) + len(named.args) - len(named.defaults)
+    return required > 0 or None in named.kw_defaults
 
 
 class ReachableCode:

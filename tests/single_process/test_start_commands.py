@@ -11,6 +11,7 @@ from ddp_codemod.catalog.load import load
 from ddp_codemod.cli import main
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
+from ddp_codemod.start import Start
 
 HEAD = "import os\n\nimport torch\nimport torch.distributed as dist\nimport torch.multiprocessing as mp\n"
 MAIN = '\n\nif __name__ == "__main__":\n    main()\n'
@@ -34,14 +35,17 @@ RULES = load()
 
 
 def starts(root: Path, platform: str = "rocm", **files: str) -> list[tuple[str, str, bool]]:
+    return [(one.command, one.folder, one.counts) for one in found_starts(root, platform, **files) if one.whole]
+
+
+def found_starts(root: Path, platform: str = "rocm", **files: str) -> tuple[Start, ...]:
     for name, text in files.items():
         path = root / name.replace("__", "/").replace("_md", ".md").replace("_sh", ".sh").replace("_py", ".py").replace(
             "_toml", ".toml"
         )
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    found = survey(options(root, platform))
-    return [(one.command, one.folder, one.counts) for one in found.starts if one.whole]
+    return survey(options(root, platform)).starts
 
 
 def options(root: Path, platform: str = "rocm") -> Options:
@@ -143,7 +147,7 @@ def test_placeholders_stay_as_they_are_and_are_named(tmp_path: Path, typed: str,
 def test_a_command_with_placeholders_is_for_want_of_a_whole_one(tmp_path: Path) -> None:
     said = readme("python other.py <data>", "python train.py <data>", "python train.py")
     files = {"train_py": TRAIN, "other_py": TRAIN, "README_md": said}
-    assert starts(tmp_path, **files) == [("python other.py <data>", "", False), ("python train.py", "", False)]
+    assert starts(tmp_path, **files) == [("python train.py", "", False), ("python other.py <data>", "", False)]
 
 
 def test_a_readme_with_line_ends_of_windows(tmp_path: Path) -> None:
@@ -225,7 +229,7 @@ def test_a_guide_whose_command_nobody_can_type_is_named(
         (
             "rocm",
             LAUNCHED,
-            f"{LAUNCHED}\n  From README.md:4, with --nproc_per_node 8: pass the number of devices of your machine.",
+            f"{LAUNCHED}\n  From README.md:4, with --nproc_per_node 8: pass the number of devices of your machine, 1 for a single one.",
         ),
         ("rocm", "torchrun --nproc_per_node 1 train.py", "torchrun --nproc_per_node 1 train.py\n  From README.md:4.\n"),
         ("single-gpu", LAUNCHED, "python train.py --lr 0.1\n  From README.md:4, without its launcher: one process needs none."),
@@ -589,3 +593,47 @@ def test_one_process_is_started_by_a_command_of_its_own(
     main(["diff", str(tmp_path), "--platform", platform, "--no-cache"])
     told = capsys.readouterr()
     assert ("start one process: accelerate launch --num_processes 1 SCRIPT" in told.out + told.err) is said
+
+
+def test_data_that_a_command_names_is_the_users_own(tmp_path: Path) -> None:
+    said = readme("python train.py --data=datasets/first.zip --lr 0.1")
+    (one,) = found_starts(tmp_path, train_py=TRAIN, README_md=said)
+    assert (one.command, one.placeholders, one.whole) == (said.splitlines()[3], ("datasets/first.zip",), True)
+
+
+def test_what_trains_comes_before_what_only_uses_the_group(tmp_path: Path) -> None:
+    said = readme("python generate.py", "python convert.py", "python train_it.py --data=big.zip")
+    files = {"generate_py": TRAIN, "convert_py": TRAIN, "train_it_py": TRAIN, "README_md": said}
+    assert [one.name for one in found_starts(tmp_path, **files)] == ["train_it.py", "generate.py", "convert.py"]
+
+
+def test_of_what_trains_without_a_command_the_file_is_named(tmp_path: Path) -> None:
+    files = {"generate_py": TRAIN, "train_it_py": TRAIN, "README_md": readme("python generate.py", "python train_it.py $(date)")}
+    assert [(one.name, one.whole) for one in found_starts(tmp_path, **files)] == [("train_it.py", False)]
+
+
+@pytest.mark.parametrize(
+    ("typed", "command"),
+    [
+        ("python train.py --devices cuda:0 cuda:1", "python train.py --devices npu:0 npu:1"),
+        ("python train.py --device=cuda --cuda --out runs/cuda", "python train.py --device=npu --cuda --out runs/cuda"),
+        ('python train.py --devices "cuda:0,cuda:1"', 'python train.py --devices "npu:0,npu:1"'),
+    ],
+)
+def test_a_command_names_the_device_of_the_platform(tmp_path: Path, typed: str, command: str) -> None:
+    assert starts(tmp_path, "ascend", train_py=TRAIN, README_md=readme(typed)) == [(command, "", False)]
+    assert starts(tmp_path, "rocm", train_py=TRAIN, README_md=readme(typed)) == [(typed, "", False)]
+
+
+def test_the_vendors_module_maps_the_name_of_the_device(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(TRAIN)
+    (tmp_path / "README.md").write_text(readme("python train.py --device cuda"))
+    asked = Options((tmp_path,), RULES.platforms["ascend"], RULES, ("transfer-to-npu",), tmp_path, starts=True)
+    assert [one.command for one in survey(asked).starts] == ["python train.py --device cuda"]
+
+
+def test_a_program_that_calls_itself_without_what_it_requires_is_no_start(tmp_path: Path) -> None:
+    run = TRAIN.replace("def main():", "def main(args):")
+    files = {"src__train_py": run, "main_py": "from src.train import main\n\nmain({})\n"}
+    assert [one.name for one in found_starts(tmp_path, **files)] == ["main.py"]
+    assert "src/train.py" in [one.name for one in found_starts(tmp_path, src__train_py=run.replace("(args)", "(args=None)"))]
