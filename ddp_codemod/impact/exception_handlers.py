@@ -35,7 +35,7 @@ def can_continue(around: ast.Try, raises: Collection[str] = ()) -> bool:
 
 
 def is_lost_silently(around: ast.Try, missing: Collection[str], shows: Collection[str]) -> bool:
-    """Whether what fails in the body is only left out: every handler does nothing, or only shows what was caught.
+    """Whether what fails in the body is only skipped: every handler does nothing, or only shows what was caught.
 
     Not where something takes its place: an ``else``, or what follows a body that leaves the function or loop. Nor where the body
     imports a package that is not of ``missing``: its handlers are for machines without that.

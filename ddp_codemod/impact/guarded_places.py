@@ -52,7 +52,7 @@ def is_guarded(context: Context, advice: Advice, hit: Hit) -> bool:
 
 
 def _is_lost(context: Context, advice: Advice, hit: Hit, around: ast.Try) -> bool:
-    """Whether the use of a device is left out on the target machine, and nothing in its place, or cannot fail at all."""
+    """Whether the use of a device is skipped on the target machine, with nothing in its place, or cannot fail at all."""
     if is_environment_key(hit.module, hit.node):
         return True
     idioms = context.rules.idioms

@@ -40,7 +40,8 @@ def report_done(view: View, outcome: Outcome, left: Left) -> list[str]:
     else:
         none = "summary-none-made" if format_remaining(view, replace(left, skipped=0)) else "summary-nothing"
         none = "summary-nothing-read" if none == "summary-nothing" and left.skipped else none
-        line = view.say("summary-no-safe" if outcome.left else none, platform=survey.platform)
+        none = none if not outcome.left else "summary-none-written" if outcome.done == "written" else "summary-no-safe"
+        line = view.say(none, platform=survey.platform)
     return [
         *_elsewhere(view),
         *(view.ink(one, "bold") for one in view.folded(line, 0, 2)),

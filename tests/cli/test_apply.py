@@ -372,3 +372,10 @@ def test_many_unsafe_changes_are_named_and_marked_in_the_list(project, run) -> N
     assert "unsupported-backend (unsafe): " in listed
     run("undo", ".")
     assert "(safe)" not in run("apply", ".", "--platform", "rocm").out
+
+
+def test_that_nothing_was_written_comes_first(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(train="import torch\n\ntorch.ones(1, requires_grad=True).cuda().sum().backward()\n")
+    done = run("apply", ".", "--platform", "ascend")
+    assert "Nothing was written: no safe fix for ascend." in done.said
+    assert "Nothing was written" not in run("diff", ".", "--platform", "ascend").said

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 HELPER = "import torch.distributed as dist\n\ndist.init_process_group('nccl')\n"
-PART = "Only a part of the project was looked at."
-WHOLE = "Look at all of it: ddp-codemod {command} . --platform rocm"
+PART = "This run covers only a part of the project."
+WHOLE = "ddp-codemod {command} . --platform rocm\n"
 
 
 @pytest.mark.parametrize("command", ["apply", "diff", "check", "scan"])
