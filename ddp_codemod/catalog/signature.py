@@ -64,6 +64,8 @@ class Signature(RuleEntry, frozen=True, kw_only=True):
     # the machine that has nothing to do with several processes, and counts as a cause only where others fail because of it
     role: Literal["root", "umbrella", "warning", "consequence", "outside"] = "root"
     confidence: Literal["sure", "usual", "possible"]
+    backend: Name | None = None  # that the code asked for ...
+    absent: bool = False  # ... and that the machine's torch lacks; else its library wrote the line
     title: str
     title_zh: str
     cause: str

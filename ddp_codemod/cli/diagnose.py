@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from ddp_codemod.cli.options import complete_ids, completed_by_files, machine_op
 from ddp_codemod.cli.run import STDIN, configure_project, existing_path, find_project_root
 from ddp_codemod.cli.settings import Settings, command_line
 from ddp_codemod.cli.translate import Command, option
+from ddp_codemod.model import Action, Applicability
 
 if TYPE_CHECKING:
     from ddp_codemod.catalog.diagnostics import Diagnostics
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ddp_codemod.discover.config import Config
     from ddp_codemod.health import Frame, Reading
     from ddp_codemod.model import Survey
+    from ddp_codemod.report.view import View
 
 
 @click.command("diagnose", cls=Command, help="help-diagnose")
@@ -51,8 +53,9 @@ def command(settings: Settings, log: str | None, hang: bool, target: str | None)
     config, rules = configure_project(find_project_root([project]), settings.folders)
     settings = replace(settings, folders=config.all_folders(settings.folders))
     console = Console(settings.lang, settings.color, settings.quiet)
-    name = console.text("diagnose-stdin") if log == STDIN else log or ""
-    size = 0 if log in (None, STDIN) else existing_path(name).stat().st_size
+    typed = log is not None and log != STDIN and is_message(log)
+    name = console.text("diagnose-stdin") if log == STDIN else console.text("diagnose-argument") if typed else log or ""
+    size = 0 if typed or log in (None, STDIN) else _find_log(name).stat().st_size
     with _open_log(log) as stream:
         whole = size >> 20  # in megabytes; a log of less is read before anybody looks
         shown = (lambda done: console.progress(name, min(done >> 20, whole - 1), whole)) if whole else None
@@ -66,7 +69,8 @@ def command(settings: Settings, log: str | None, hang: bool, target: str | None)
         check = command_line(["ddp-codemod", "check", ".", "--platform", platform.id])
         reading = fit_reading(reading, platform, check if done else None)
     found = _find_sites(settings, config, rules, reading, project, console)
-    told = cure_command(rules, target or ".")
+    told = cure_command(rules, target or ".", found[0] if found else None)
+    foreign = _explain_foreign_log(console, reading, platform)
     if settings.format == "json":
         console.raw(diagnosis.dumps(reading, log or "", settings.json_lang, told, found and _encode_survey(settings, found[0])))
         return exit_code_of(reading)
@@ -74,10 +78,32 @@ def command(settings: Settings, log: str | None, hang: bool, target: str | None)
         console.say(console.text("diagnose-read", name=name, lines=reading.lines))
     if hang:
         _show_gpu_load(console)
+    for line in (*foreign, *(found[2] if found else ())):
+        console.out(console.folded(line, sys.stdout))
+        console.out()
     _show_reading(settings, console, reading, name, told)
     for line in found[1] if found else ():
         console.out(line)
     return _apply_cure(console, rules, reading, target) if target is not None else exit_code_of(reading)
+
+
+def _explain_foreign_log(console: Console, reading: Reading, platform: Platform | None) -> list[str]:
+    """That a platform cannot have written the log, because its torch lacks the backend whose library did."""
+    known = reading.diagnoses[0].signature if reading.diagnoses else None
+    if platform is None or known is None or known.backend is None or known.absent:
+        return []
+    if platform.facts.get(f"torch.distributed.is_{known.backend}_available()") is not False:
+        return []
+    return [console.text("diagnose-foreign", backend=known.backend, platform=platform.id)]
+
+
+def _explain_other_copy(view: View, whole: Survey, backend: str | None, known: Container[str]) -> list[str]:
+    """That the code which is here does not ask for the backend that the log is about."""
+    sites = [one for one in whole.decisions if one.resolves_to and all(name in known for name in one.resolves_to)]
+    if backend is None or not sites or any(backend in one.resolves_to or one.action is not Action.KEEP for one in sites):
+        return []
+    words = {"backend": backend, "platform": whole.platform, "value": ", ".join(sites[0].resolves_to)}
+    return [view.say("diagnose-other-copy", place=view.where(sites[0].place), **words)]
 
 
 def exit_code_of(reading: Reading) -> int:
@@ -94,9 +120,25 @@ def _open_log(log: str | None) -> Any:
         return io.BytesIO(b"")
     if log == STDIN:
         return nullcontext(sys.stdin.buffer)
-    if existing_path(log).is_dir():
+    if is_message(log):
+        return io.BytesIO(log.encode("utf-8", "replace"))
+    if _find_log(log).is_dir():
         raise make_failure("diagnose-folder", path=log)
     return Path(log).open("rb")
+
+
+def is_message(log: str) -> bool:
+    """Whether an argument is the text of an error and no file's name: people paste the last line of a traceback."""
+    try:
+        there = Path(log).exists()
+    except (OSError, ValueError):  # longer than a file's name may be
+        there = False
+    return not there and ("\n" in log or ": " in log)
+
+
+def _find_log(name: str) -> Path:
+    """The file of a log. Raises Failure where nothing is there, with how to pass the text of an error."""
+    return existing_path(name, "diagnose-missing")
 
 
 def known_errors(settings: Settings) -> Diagnostics:
@@ -122,8 +164,12 @@ def usable_reading(reading: Reading, rules: Rules) -> Reading:
     )
 
 
-def cure_command(rules: Rules, path: str) -> Callable[[Cure], str | None]:
-    """Tells the apply of a cure on a project; None for plain advice and for platforms and rules that are not there."""
+def cure_command(rules: Rules, path: str, found: Survey | None = None) -> Callable[[Cure], str | None]:
+    """Tells the apply of a cure on a project; None for plain advice and for platforms and rules that are not there.
+
+    ``found``: what is known of the project on the platform of one of them: whether it takes an unsafe fix.
+    """
+    unsure = found is not None and any(edit.applicability is Applicability.UNSAFE for edit in found.edits)
 
     def told(cure: Cure) -> str | None:
         if (cure.platform or "") not in {"", *rules.platforms} or not set(cure.rules) <= set(rules.fixes):
@@ -133,7 +179,8 @@ def cure_command(rules: Rules, path: str) -> Callable[[Cure], str | None]:
         words = ["ddp-codemod", "apply", path]
         words += ["--platform", cure.platform] if cure.platform else []
         words += [word for rule in cure.rules for word in ("--rule", rule)]
-        return command_line([*words, "--unsafe"] if cure.unsafe else words)
+        needed = cure.unsafe or (unsure and found is not None and cure.platform == found.platform)
+        return command_line([*words, "--unsafe"] if needed else words)
 
     return told
 
@@ -181,8 +228,8 @@ def find_code_cure(reading: Reading) -> Cure | None:
 
 def _find_sites(
     settings: Settings, config: Config, rules: Rules, reading: Reading, project: Path, console: Console
-) -> tuple[Survey, list[str]] | None:
-    """The sites of the project that the leading error's traceback goes through, and the lines that tell of them."""
+) -> tuple[Survey, list[str], list[str]] | None:
+    """The sites of the project that the leading error's traceback goes through, the lines that tell of them, and what does not fit."""
     frames: Sequence[Frame] = reading.diagnoses[0].first.frames if reading.diagnoses else ()
     cure = find_code_cure(reading)
     if not frames or cure is None:
@@ -222,7 +269,9 @@ def _find_sites(
         return None
     view = View(whole, settings.lang, console.ink(sys.stdout), Path.cwd(), settings.verbose)
     lines = ["", view.ink(view.say("diagnose-site", platform=platform), "bold")]
-    return whole, lines + ["  " + line for decision in whole.decisions for line in text.format_site(view, decision)]
+    signature = reading.diagnoses[0].signature
+    other = _explain_other_copy(view, whole, signature.backend if signature else None, rules.backends)
+    return whole, lines + ["  " + line for decision in whole.decisions for line in text.format_site(view, decision)], other
 
 
 def _encode_survey(settings: Settings, survey: Survey) -> dict[str, Any]:

@@ -51,7 +51,9 @@ class Patching(Struct, frozen=True):
         from ddp_codemod.report.outcome import Outcome
 
         whole = build_whole_command(self.job, (*self.made, *self.rendered.left))
-        return Outcome(done, self.made, self.rendered.left, self.rendered.failed, make_command_builder(self.job), whole, self.cost)
+        return Outcome(
+            done, self.made, self.rendered.left, self.rendered.failed, make_command_builder(self.job), whole, self.cost
+        )
 
     @property
     def cost(self) -> str:

@@ -109,8 +109,8 @@ def prepare_job(settings: Settings, writes: bool = False) -> Job:
 STDIN = "-"  # what a path is where a program reads what is piped into it
 
 
-def existing_path(name: str) -> Path:
-    """The path of an argument. Raises Failure where nothing is there."""
+def existing_path(name: str, missing: str = "path-missing") -> Path:
+    """The path of an argument. Raises Failure where nothing is there: the message ``missing`` where nothing is called alike."""
     path = Path(name)
     try:
         if path.exists():
@@ -123,7 +123,7 @@ def existing_path(name: str) -> Path:
     from difflib import get_close_matches
 
     near = get_close_matches(path.name, siblings, n=1)
-    raise make_failure("path-near", path=name, near=path.parent / near[0]) if near else make_failure("path-missing", path=name)
+    raise make_failure("path-near", path=name, near=path.parent / near[0]) if near else make_failure(missing, path=name)
 
 
 def find_project_root(paths: Sequence[Path]) -> Path:

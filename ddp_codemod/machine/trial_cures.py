@@ -48,6 +48,8 @@ def fit_reading(reading: Reading, platform: Platform, check: str | None = None) 
         if check is not None and any(not one.rules for one in own):
             said, said_zh = (text("diagnose-ported", lang, platform=platform.id, command=check) for lang in ("en", "zh"))
             own = [Cure(text=said, text_zh=said_zh), *(one for one in own if one.rules)]
+        if all(one in cures for one in own):  # each step says what comes before it
+            return tuple(one for one in cures if one.platform in (platform.id, None))
         return (*own, *(one for one in cures if one.platform is None))
 
     return replace(reading, diagnoses=tuple(replace(one, cures=fit(one.cures)) for one in reading.diagnoses))

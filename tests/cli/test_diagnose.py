@@ -323,3 +323,56 @@ def test_an_unknown_platform_is_named(project, run, log: Path) -> None:  # type:
     done = run("diagnose", str(log), "--platform", "asend")
     assert done.code == 2
     assert "did you mean ascend?" in done.err
+
+
+def test_the_text_of_an_error(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    done = run("diagnose", NO_NCCL)
+    assert done.code == 1
+    assert "[nccl-not-built-in]" in done.out
+    assert "the text passed:1" in done.out
+
+
+def test_how_to_pass_a_log_that_is_not_there(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    assert "To paste a whole log: ddp-codemod diagnose -" in run("diagnose", "missing.log").err
+
+
+OTHER_COPY = "This project does not request nccl on windows: train.py:6 resolves to gloo."
+WINDOWS_LOG = LOG.replace("line 5", "line 6").replace("/somewhere/else/project/", "C:\\\\project\\\\")
+
+
+def test_a_project_that_does_not_ask_for_the_backend_of_the_log(project, run, log: Path) -> None:  # type: ignore[no-untyped-def]
+    code = TRAIN.replace('("nccl")', '("gloo" if os.name == "nt" else "nccl")')
+    project(train="import os\n" + code)
+    log.write_text(WINDOWS_LOG, encoding="utf-8")
+    assert OTHER_COPY in run("diagnose", str(log)).out
+    project(train="import os\n" + TRAIN)
+    assert "does not request" not in run("diagnose", str(log)).out
+
+
+NCCL_LOG = "RuntimeError: NCCL error in: x, internal error, NCCL version 2.18\nncclInternalError: Internal check failed.\n"
+
+
+def test_a_log_that_the_platform_cannot_have_written(project, run, log: Path) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    log.write_text(NCCL_LOG, encoding="utf-8")
+    said = "rocm-windows has no nccl, and nccl wrote this log"
+    assert said in run("diagnose", str(log), "--platform", "rocm-windows").out
+    assert "wrote this log" not in run("diagnose", str(log), "--platform", "rocm").out
+    log.write_text(LOG, encoding="utf-8")
+    assert "wrote this log" not in run("diagnose", str(log), "--platform", "rocm-windows").out
+
+
+def test_steps_for_a_platform_keep_their_order(project, run, log: Path) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    log.write_text(NCCL_LOG, encoding="utf-8")
+    said = run("diagnose", str(log), "--platform", "rocm").out
+    assert said.index("1. run once") < said.index("2. if that does not help, use gloo") < said.index("--platform rocm")
+
+
+def test_a_step_takes_the_unsafe_fixes_of_the_project(project, run, log: Path) -> None:  # type: ignore[no-untyped-def]
+    step = "ddp-codemod apply . --platform rocm"
+    assert f"{step}\n" in run("diagnose", str(log), "--platform", "rocm").out
+    project(train=TRAIN.replace("def main", "def test_nccl_worker").replace("main()", "test_nccl_worker()"))
+    assert f"{step} --unsafe\n" in run("diagnose", str(log), "--platform", "rocm").out
