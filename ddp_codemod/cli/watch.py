@@ -47,6 +47,14 @@ class WatchedRun(Struct, frozen=True):
     ran: Ran
 
     @property
+    def needs_no_group(self) -> bool:
+        """Whether the command ended well without a group, on a platform where one process is to have none."""
+        if self.project is None or self.found.code != 0 or self.found.asked or self.found.imitated:
+            return False
+        rules = self.project.rules
+        return any(rules.fixes[ident].recipe == "guard-entries" for ident in self.project.platform.rules)
+
+    @property
     def trains_apart(self) -> bool:
         """Whether the ranks of a group share nothing of what they learn."""
         return self.ran.in_step is not None and self.ran.in_step.apart
@@ -91,12 +99,14 @@ def run_watched(settings: Settings, console: Console, wish: WatchRequest) -> int
     seen = observe_command(settings, console, wish, lambda line: tell(_format_line(line)))
     found = seen.found
     _report_run(settings, console, seen.project, seen.laid, seen.ran, wish.record)
-    for line in report_end(console, found, seen.ran, wish):
+    for line in report_end(console, found, seen.ran, wish, seen.needs_no_group):
         console.say(line)
     if wish.report is not None:
         _write_report(console, wish.report, seen)
     if found.code == 0 and (found.formed or found.imitated):
         return FOUND if seen.trains_apart or (seen.laid is not None and any(find_missed_groups(seen.laid))) else DONE
+    if seen.needs_no_group:
+        return DONE
     if settings.format == "text":
         _explain_errors(console, found.output)
     return FOUND
@@ -127,7 +137,7 @@ def _hash_group_files(project: Project | None, laid: Overlay | None, since: floa
     return hash_files(project.survey.root, names, since)
 
 
-def report_end(console: Console, found: Watched, ran: Ran, wish: WatchRequest) -> Iterator[str]:
+def report_end(console: Console, found: Watched, ran: Ran, wish: WatchRequest, alone: bool = False) -> Iterator[str]:
     """How the run ended, and what it came to."""
     if found.code is None:
         yield console.text("verify-run-time", seconds=f"{wish.seconds or 0:.0f}", n=ran.ranks)
@@ -140,7 +150,7 @@ def report_end(console: Console, found: Watched, ran: Ran, wish: WatchRequest) -
         lacking = ", ".join(dict.fromkeys(entry["lacking"] for entry in found.imitated))
         yield console.text("verify-run-imitated", n=ran.imitated, lacking=lacking)
     if not found.asked:
-        yield console.text("verify-run-none")
+        yield console.text("verify-run-alone" if alone else "verify-run-none")
     if ran.left:
         yield console.text("verify-run-left", n=ran.left)
     if ran.in_step is not None:

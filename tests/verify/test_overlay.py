@@ -346,3 +346,18 @@ def test_nothing_is_written_into_the_project(project: Path, capfd: pytest.Captur
     assert "trained" in out
     assert "train.py:3: agrees" in out
     assert {path: path.read_bytes() for path in project.rglob("*")} == before
+
+
+@pytest.mark.parametrize(("platform", "expected"), [("single-gpu", 0), ("rocm", 1)])
+def test_a_run_without_a_group_is_as_intended_where_one_process_needs_none(
+    project: Path, capfd: pytest.CaptureFixture[str], platform: str, expected: int
+) -> None:
+    code = "import os\nimport torch.distributed as dist\n\nif int(os.environ.get('WORLD_SIZE', '1')) > 1:\n    dist.init_process_group('gloo')\n"
+    write(project, train=code)
+    assert main(["verify", ".", "--platform", platform, "--run", f"{sys.executable} train.py"]) == expected
+    assert ("as intended" in capfd.readouterr().err) == (expected == 0)
+
+
+def test_a_run_that_fails_before_its_group_is_not_as_intended(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    write(project, train="raise SystemExit(3)\n")
+    assert main(["verify", ".", "--platform", "single-gpu", "--run", f"{sys.executable} train.py"]) == 1
