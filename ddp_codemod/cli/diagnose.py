@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,11 +14,12 @@ from msgspec.structs import replace
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, UNKNOWN, make_failure
+from ddp_codemod.cli.log_origin import explain_foreign_log, explain_other_copy, is_message
 from ddp_codemod.cli.options import complete_ids, completed_by_files, machine_options, verbose
 from ddp_codemod.cli.run import STDIN, configure_project, existing_path, find_project_root
 from ddp_codemod.cli.settings import Settings, command_line
 from ddp_codemod.cli.translate import Command, option
-from ddp_codemod.model import Action, Applicability
+from ddp_codemod.model import Applicability
 
 if TYPE_CHECKING:
     from ddp_codemod.catalog.diagnostics import Diagnostics
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from ddp_codemod.discover.config import Config
     from ddp_codemod.health import Frame, Reading
     from ddp_codemod.model import Survey
-    from ddp_codemod.report.view import View
 
 
 @click.command("diagnose", cls=Command, help="help-diagnose")
@@ -70,7 +70,7 @@ def command(settings: Settings, log: str | None, hang: bool, target: str | None)
         reading = fit_reading(reading, platform, check if done else None)
     found = _find_sites(settings, config, rules, reading, project, console)
     told = cure_command(rules, target or ".", found[0] if found else None)
-    foreign = _explain_foreign_log(console, reading, platform)
+    foreign = explain_foreign_log(console, reading, platform)
     if settings.format == "json":
         console.raw(diagnosis.dumps(reading, log or "", settings.json_lang, told, found and _encode_survey(settings, found[0])))
         return exit_code_of(reading)
@@ -85,25 +85,6 @@ def command(settings: Settings, log: str | None, hang: bool, target: str | None)
     for line in found[1] if found else ():
         console.out(line)
     return _apply_cure(console, rules, reading, target) if target is not None else exit_code_of(reading)
-
-
-def _explain_foreign_log(console: Console, reading: Reading, platform: Platform | None) -> list[str]:
-    """That a platform cannot have written the log, because its torch lacks the backend whose library did."""
-    known = reading.diagnoses[0].signature if reading.diagnoses else None
-    if platform is None or known is None or known.backend is None or known.absent:
-        return []
-    if platform.facts.get(f"torch.distributed.is_{known.backend}_available()") is not False:
-        return []
-    return [console.text("diagnose-foreign", backend=known.backend, platform=platform.id)]
-
-
-def _explain_other_copy(view: View, whole: Survey, backend: str | None, known: Container[str]) -> list[str]:
-    """That the code which is here does not ask for the backend that the log is about."""
-    sites = [one for one in whole.decisions if one.resolves_to and all(name in known for name in one.resolves_to)]
-    if backend is None or not sites or any(backend in one.resolves_to or one.action is not Action.KEEP for one in sites):
-        return []
-    words = {"backend": backend, "platform": whole.platform, "value": ", ".join(sites[0].resolves_to)}
-    return [view.say("diagnose-other-copy", place=view.where(sites[0].place), **words)]
 
 
 def exit_code_of(reading: Reading) -> int:
@@ -125,15 +106,6 @@ def _open_log(log: str | None) -> Any:
     if _find_log(log).is_dir():
         raise make_failure("diagnose-folder", path=log)
     return Path(log).open("rb")
-
-
-def is_message(log: str) -> bool:
-    """Whether an argument is the text of an error and no file's name: people paste the last line of a traceback."""
-    try:
-        there = Path(log).exists()
-    except (OSError, ValueError):  # longer than a file's name may be
-        there = False
-    return not there and ("\n" in log or ": " in log)
 
 
 def _find_log(name: str) -> Path:
@@ -270,7 +242,7 @@ def _find_sites(
     view = View(whole, settings.lang, console.ink(sys.stdout), Path.cwd(), settings.verbose)
     lines = ["", view.ink(view.say("diagnose-site", platform=platform), "bold")]
     signature = reading.diagnoses[0].signature
-    other = _explain_other_copy(view, whole, signature.backend if signature else None, rules.backends)
+    other = explain_other_copy(view, whole, signature.backend if signature else None, rules.backends)
     return whole, lines + ["  " + line for decision in whole.decisions for line in text.format_site(view, decision)], other
 
 
