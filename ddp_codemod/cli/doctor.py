@@ -64,6 +64,8 @@ def command(settings: Settings, folder: str | None, python: str | None, report: 
     else:
         for text in reports.format_checkup(checkup, settings.lang, console.ink(sys.stdout), line):
             console.out(text)
+        if (other := _find_vendor_command(checkup, rules, folder or ".")) is not None:
+            console.out(console.text("doctor-next-vendor", command=console.ink(sys.stdout)(other, "bold", "green")))
         if checkup.platform is None and checkup.asked is None:
             from ddp_codemod.report.platform_table import table_rows
             from ddp_codemod.report.table import format_table
@@ -107,6 +109,14 @@ def make_command(checkup: Checkup, rules: Rules, path: str = ".", *more: str) ->
     own = rules.platforms[platform].device if platform else None
     words = [*more, "--unsafe"] if own is not None else more
     return command_line(["ddp-codemod", "apply", path, "--platform", platform, *words]) if platform else None
+
+
+def _find_vendor_command(checkup: Checkup, rules: Rules, path: str) -> str | None:
+    """The command that imports the module of a device's maker instead, which maps the code's device; None where there is none."""
+    platform = checkup.asked or checkup.platform
+    fix = next((one for one in rules.fixes.values() if one.recipe == "import-at-entries" and one.platform == platform), None)
+    words = ["ddp-codemod", "apply", path, "--platform", platform or ""]
+    return command_line([*words, "--rule", fix.id, "--unsafe"]) if fix is not None else None
 
 
 def examine_python(

@@ -17,7 +17,10 @@ from ddp_codemod.versions import Stated, holds, parse_stated
 
 
 def check_project(root: Path, facts: dict[str, Any], rules: Rules, platform: Platform | None) -> Iterator[Check]:
-    """One for each package that rule data knows, the project states and the environment has; ``platform``: the machine's, if known."""
+    """One for each package that rule data knows, the project states and the environment has; ``platform``: the machine's, if known.
+
+    Also one for what the user would be asked for, where the project states nothing about it.
+    """
     target = platform.machine if platform is not None else MachineFacts()
     named = [one.machine for one in rules.platforms.values()]
     known = platform.facts if platform is not None else {}
@@ -29,6 +32,8 @@ def check_project(root: Path, facts: dict[str, Any], rules: Rules, platform: Pla
         stated = [one for one in versions.alternatives(package.name) if one.specifier]
         if there is not None and stated:
             yield _compare(package.name, str(there), stated)
+        elif package.asked and not stated:
+            yield Check(f"project-{package.name}", OK, Reason.of("doctor-unstated", package=package.name))
 
 
 def _compare(package: str, installed: str, stated: list[Stated]) -> Check:

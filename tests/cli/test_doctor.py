@@ -125,16 +125,16 @@ def asked_of(project, run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stat
 
 @pytest.mark.parametrize(
     ("stated", "installed", "state"),
-    [("==2.1.0", "2.5.1+cu121", "warning"), (">=2.0", "2.5.1+cu121", "ok"), ("==2.5.1", "2.5.1", "ok"), ("", "2.5.1", None)],
+    [("==2.1.0", "2.5.1+cu121", "warning"), (">=2.0", "2.5.1+cu121", "ok"), ("==2.5.1", "2.5.1", "ok"), ("", "2.5.1", "ok")],
 )
 def test_a_folder_is_held_against_this_python(  # type: ignore[no-untyped-def]
-    project, run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stated: str, installed: str, state: str | None
+    project, run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stated: str, installed: str, state: str
 ) -> None:
     document = asked_of(project, run, tmp_path, monkeypatch, stated, installed)
     jsonschema.validate(document, json.loads(SCHEMA.read_text("utf-8")))
     found = [one for one in document["checks"] if one["id"].startswith("project-")]
-    assert [one["state"] for one in found] == ([state] if state else [])
-    assert all("requirements.txt:2" in one["message"] for one in found)
+    assert [one["state"] for one in found] == [state]
+    assert all(("requirements.txt:2" if stated else "states no version") in one["message"] for one in found)
     assert (document["asked"], document["command"]) == ("ascend", "ddp-codemod apply app --platform ascend --unsafe")
 
 
@@ -145,3 +145,12 @@ def test_a_log_is_no_folder(project, run) -> None:  # type: ignore[no-untyped-de
     assert done.code == 2
     assert "ddp-codemod diagnose train.log" in done.err
     assert run("doctor", "nowhere").code == 2
+
+
+def test_a_project_that_states_nothing_and_both_ways_to_another_device(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(train="import torch\n")
+    said = run("doctor", ".", "--platform", "ascend").out
+    assert "the project states no version of torch" in said
+    assert "ddp-codemod apply . --platform ascend --unsafe\n" in said
+    assert "ddp-codemod apply . --platform ascend --rule transfer-to-npu --unsafe\n" in said
+    assert "transfer-to-npu" not in run("doctor", ".", "--platform", "rocm").out
