@@ -87,6 +87,17 @@ def find_change_records(root: Path, path: Path, line: int) -> list[Why]:
     return list(found.values())
 
 
+def list_ported_platforms(root: Path) -> set[str]:
+    """The platforms for which applies on record changed the tree."""
+    from ddp_codemod.write.journal_folders import has_journal
+
+    if not has_journal(root):
+        return set()
+    from ddp_codemod.write.journal import find_ported_changes
+
+    return {why.platform for why in find_ported_changes(root)}
+
+
 def count_earlier_ports(root: Path, platform: str) -> dict[str, tuple[int, int]]:
     """How many changes for other platforms an apply on record left in the tree, and in how many files, by the platform."""
     from ddp_codemod.write.journal_folders import has_journal

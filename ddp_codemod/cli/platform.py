@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from msgspec import Struct
 
@@ -26,8 +26,10 @@ class Choice(Struct, frozen=True):
     others: tuple[Platform, ...] = ()
 
 
-def choose_platform(settings: Settings, config: Config, rules: Rules, machine: Machine) -> Choice:
-    """The option; else the project's own word; else what the rules asked for assume; else the apply that is asked about; else this machine where it is surely known.
+def choose_platform(
+    settings: Settings, config: Config, rules: Rules, machine: Machine, ported: Callable[[], Collection[str]] = tuple
+) -> Choice:
+    """The option; else the project's own word; else what the rules asked for assume; else the apply that is asked about; else this machine where it is surely known; else the only platform of the applies on record.
 
     Raises Failure for an unknown name, and with the commands to choose from where nothing says which platform it is.
     """
@@ -49,7 +51,7 @@ def choose_platform(settings: Settings, config: Config, rules: Rules, machine: M
         return Choice(known_platform(wanted[0], rules), Reason.of("platform-rule", rule=rule))
     if settings.applied is not None and settings.applied in rules.platforms:
         return Choice(rules.platforms[settings.applied], Reason.of("platform-applied"))
-    return _find_own_platform(settings, rules, machine)
+    return _find_own_platform(settings, rules, machine, ported)
 
 
 def _list_asked_platforms(settings: Settings) -> list[str]:
@@ -68,7 +70,7 @@ def known_platform(ident: str, rules: Rules, where: str = "--platform") -> Platf
     return rules.platforms[ident]
 
 
-def _find_own_platform(settings: Settings, rules: Rules, machine: Machine) -> Choice:
+def _find_own_platform(settings: Settings, rules: Rules, machine: Machine, ported: Callable[[], Collection[str]]) -> Choice:
     if variable := find_unattended_variable(machine.environ):
         raise Failure(Reason.of("platform-unattended", variable=variable), _format_commands(settings, rules.platforms.values()))
     holding = (
@@ -79,6 +81,9 @@ def _find_own_platform(settings: Settings, rules: Rules, machine: Machine) -> Ch
     )
     found = sorted(holding, key=lambda pair: (pair[1].order, pair[0].id))
     if not found:
+        known = ported()
+        if len(known) == 1 and (last := next(iter(known))) in rules.platforms:
+            return Choice(rules.platforms[last], Reason.of("platform-last"))
         raise Failure(Reason.of("platform-unsure"), _format_commands(settings, rules.platforms.values()))
     chosen, detection = found[0]
     rivals = {one.id: one for one, _ in found if not _may_be_same_machine(chosen, one)}

@@ -59,7 +59,7 @@ def prepare_job(settings: Settings, writes: bool = False) -> Job:
 
     Raises Failure for a missing path, a bad configuration or rule file, an unknown rule, and an unknown or uncertain platform.
     """
-    from ddp_codemod.cli.change_records import tell_earlier_ports
+    from ddp_codemod.cli.change_records import list_ported_platforms, tell_earlier_ports
     from ddp_codemod.cli.fast_exit import kept_objects
     from ddp_codemod.cli.platform import choose_platform
     from ddp_codemod.cli.recovery import recover_project, tell_interrupted
@@ -70,7 +70,7 @@ def prepare_job(settings: Settings, writes: bool = False) -> Job:
     root = find_project_root(paths)
     config, rules = configure_project(root, settings.folders)
     check_rule_ids(settings.rules, rules)
-    choice = choose_platform(settings, config, rules, Machine())
+    choice = choose_platform(settings, config, rules, Machine(), lambda: list_ported_platforms(root))
     recorded: tuple[RecordedGroup, ...] = ()
     if settings.from_run is not None:
         from ddp_codemod.cli.from_run import read_record

@@ -20,7 +20,7 @@ def explain_unported_line(job: Job, view: View, path: Path, line: int) -> list[s
     name = Path(os.path.relpath(path.absolute(), found.root.absolute())).as_posix()
     if unread := [one for one in found.skipped if one.name == name]:
         return [view.say("explain-unread", place=place, why=view.reason(one.reason)) for one in unread]
-    if device is None or device.replaces not in read_line(path, line).lower():
+    if device is None or device.replaces not in _read_statement(path, line).lower():
         scan = job.settings.again("scan", paths=(str(path),), platform=job.options.platform.id)
         outside = [format_device_count(view, "explain-unreached", 1, view.path(file)) for file in found.unreached]
         return [view.say("explain-nothing", place=place, command=scan), *outside]
@@ -32,6 +32,22 @@ def explain_unported_line(job: Job, view: View, path: Path, line: int) -> list[s
     if not vendor:
         return [text, view.say("explain-by-hand")]
     return [text, view.say("explain-by-hand-or-vendor", command=command_line(["ddp-codemod", "rules", "show", vendor]))]
+
+
+def _read_statement(path: Path, line: int) -> str:
+    """A line, with all lines of a call or assignment that it is a part of: one reads the first of them as the whole."""
+    import ast
+
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return read_line(path, line)
+    kinds = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
+    around = (
+        node for node in ast.walk(tree) if isinstance(node, kinds) and node.lineno <= line <= (node.end_lineno or node.lineno)
+    )
+    first, last = min(((one.lineno, one.end_lineno or one.lineno) for one in around), default=(line, line))
+    return "\n".join(read_line(path, at) for at in range(first, last + 1))
 
 
 def read_line(path: Path, line: int) -> str:

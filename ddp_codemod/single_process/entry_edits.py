@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.kinds import Meaning
-from ddp_codemod.model import Action, Applicability, Decision, Edit, Place, Reason
+from ddp_codemod.model import Action, Applicability, Decision, Edit, Place, Reason, Step
 from ddp_codemod.policy.limits import Limits, has_ignore_comment, has_ignore_comment_in_span
 from ddp_codemod.single_process.entry_survey import Entry
 from ddp_codemod.single_process.model import Problem, SpanEdit
@@ -52,6 +52,7 @@ def entry_decisions(entries: Iterable[Entry], fix: Fix) -> Iterator[Decision]:
         decision = Decision(
             place, place, entry.start.name, "", entry.start.module.text(entry.start.node.func), (), (), action,
             entry_applicability(entry, fix), fix.id if action is not Action.KEEP else None, entry.reason,
+            steps=tuple(_unseen_steps(entry)) if action is Action.EDIT else (),
         )  # fmt: skip
         said = {(at.name, at.start): one for one in entry.problems for at in [_place_of(one)]}
         here = said.pop((place.name, place.start), None)
@@ -59,6 +60,12 @@ def entry_decisions(entries: Iterable[Entry], fix: Fix) -> Iterator[Decision]:
         for one in said.values():
             at = _place_of(one)
             yield replace(decision, place=at, call=at, value=None, reason=one.reason)
+
+
+def _unseen_steps(entry: Entry) -> Iterator[Step]:
+    """The lines of code that is not read, for which the edit is unsafe: asked about, each leads to it."""
+    steps = (Step(_place_of(one), replace(one.reason, means=Meaning.PLACE)) for one in entry.unseen)
+    yield from {(step.place.name, step.place.start): step for step in steps}.values()
 
 
 def entry_applicability(entry: Entry, fix: Fix) -> Applicability:

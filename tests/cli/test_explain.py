@@ -94,8 +94,8 @@ def test_a_line_that_is_not_ported_says_why_and_what_to_do(project, run) -> None
     assert "To port it anyway, run apply on that file alone.\n" in said
     said = run("explain", "train.py:7", "--platform", "ascend").out
     assert said == (
-        "train.py:7 names cuda, and is not changed: ddp-codemod found no program of the project that runs this line on ascend "
-        "and fails there. If one does, change the line by hand.\n"
+        "train.py:7 names cuda, and is not changed: ddp-codemod found no program of the project that uses it as a device "
+        "on ascend, or fails there. If one does, change the line by hand.\n"
     )
     assert run("explain", "infer.py:3", "--platform", "rocm").out.startswith("infer.py:3: nothing on this line")
 
@@ -366,3 +366,20 @@ def test_files_that_differ_in_nothing_but_their_name_are_listed_once(project, ru
         short.split()
     )
     assert run("explain", "train.py:8", "--platform", "rocm", "-v").out.count("config file key") == 6
+
+
+def test_a_line_of_code_that_is_not_read_leads_to_the_fix_that_it_makes_unsafe(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(
+        train='import importlib\nimport torch.distributed as dist\n\n\ndef main(name):\n    module = importlib.import_module(name)\n    dist.init_process_group("nccl")\n    dist.barrier()\n    module.loss().backward()\n\n\nif __name__ == "__main__":\n    main(input())\n'
+    )
+    said = run("explain", "train.py:6", "--platform", "single-gpu").out
+    assert "importlib.import_module loads code that ddp-codemod does not see: check that it uses no process group" in said
+    assert "train.py:7" in said
+
+
+def test_the_first_line_of_a_call_is_asked_for_as_the_whole(project, run) -> None:  # type: ignore[no-untyped-def]
+    code = 'import argparse\nimport torch.distributed as dist\n\nparser = argparse.ArgumentParser()\nparser.add_argument(\n    "--devices",\n    default=["cuda:0"],\n)\nprint([one.split(":")[-1] for one in parser.parse_args().devices])\ndist.init_process_group("nccl")\n'
+    project(train=code)
+    for line in (5, 6, 7):
+        assert f"train.py:{line} names cuda, and is not changed" in run("explain", f"train.py:{line}", "--platform", "ascend").out
+    assert "names cuda" not in run("explain", "train.py:9", "--platform", "ascend").out

@@ -168,3 +168,16 @@ def test_several_platforms_are_ported_to_one_after_the_other(
 
 def test_one_platform_named_twice_is_one(tmp_path: Path) -> None:
     assert main(["check", str(tmp_path), "--platform", "rocm", "--platform=rocm"]) == 0
+
+
+@pytest.mark.parametrize(("ported", "platform"), [({"ascend"}, "ascend"), ({"ascend", "rocm"}, None), (set(), None)])
+def test_the_platform_of_the_only_apply_is_remembered(machine, ported: set[str], platform: str | None) -> None:  # type: ignore[no-untyped-def]
+    settings = Settings("check", ("p",))
+    if platform is None:
+        with pytest.raises(Failure):
+            choose_platform(settings, NOTHING_SAID, RULES, machine(), lambda: ported)
+    else:
+        assert choose_platform(settings, NOTHING_SAID, RULES, machine(), lambda: ported).platform.id == platform
+    assert choose_platform(settings, NOTHING_SAID, RULES, machine("dev/nvidia0"), lambda: ported).platform.id == "cuda"
+    with pytest.raises(Failure):
+        choose_platform(settings, NOTHING_SAID, RULES, machine(CI="1"), lambda: ported)
