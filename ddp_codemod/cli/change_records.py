@@ -152,6 +152,21 @@ def tell_earlier_ports(console: Console, root: Path, platform: str, paths: Seque
         console.say(f"  {console.ink(sys.stderr)(undo, 'bold')}")
 
 
+def tell_needless_rule(console: Console, root: Path, rules: Rules, platform: str, asked: Sequence[str]) -> None:
+    """Say that a rule which imports the maker's module is not needed in a tree whose uses of the device are rewritten."""
+    from ddp_codemod.report.device_kinds import is_device_rule
+    from ddp_codemod.write.journal_folders import has_journal
+
+    vendor = next((ident for ident in asked if rules.fixes[ident].recipe == "import-at-entries"), None)
+    if vendor is None or not has_journal(root):
+        return
+    from ddp_codemod.write.journal import find_ported_changes
+
+    known = {why.rule for why in find_ported_changes(root) if why.platform == platform}
+    if any(map(is_device_rule, known)) and vendor not in known:
+        console.say(console.folded(console.text("platform-both-ways", platform=platform, rule=vendor), sys.stderr))
+
+
 def format_change_record(view: View, path: Path, line: int, why: Why) -> Iterator[str]:
     """Why an apply changed a line, with the text before and after."""
     name = Path(os.path.relpath(path.absolute(), view.survey.root.absolute())).as_posix()

@@ -62,7 +62,12 @@ def command(settings: Settings, statistics: bool, after_apply: bool, add_ignore:
     beyond = {"apply"} if settings.baseline is not None and found.hidden else set()
     whole = build_whole_command(job, found.edits)
     outcome = Outcome(
-        "found", result, left, again=lambda name, *words: "" if name in beyond else offer(name, *words), whole=whole
+        "found",
+        result,
+        left,
+        again=lambda name, *words: "" if name in beyond else offer(name, *words),
+        base=settings.diff_base or "",
+        whole=whole,
     )
     for line in format_opening(talk, outcome):
         job.console.say(line)

@@ -51,8 +51,9 @@ class Patching(Struct, frozen=True):
         from ddp_codemod.report.outcome import Outcome
 
         whole = build_whole_command(self.job, (*self.made, *self.rendered.left))
+        base = self.job.settings.diff_base or ""
         return Outcome(
-            done, self.made, self.rendered.left, self.rendered.failed, make_command_builder(self.job), whole, self.cost
+            done, self.made, self.rendered.left, self.rendered.failed, make_command_builder(self.job), base, whole, self.cost
         )
 
     @property

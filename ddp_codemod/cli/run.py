@@ -59,7 +59,7 @@ def prepare_job(settings: Settings, writes: bool = False) -> Job:
 
     Raises Failure for a missing path, a bad configuration or rule file, an unknown rule, and an unknown or uncertain platform.
     """
-    from ddp_codemod.cli.change_records import list_ported_platforms, tell_earlier_ports
+    from ddp_codemod.cli.change_records import list_ported_platforms, tell_earlier_ports, tell_needless_rule
     from ddp_codemod.cli.fast_exit import kept_objects
     from ddp_codemod.cli.platform import choose_platform
     from ddp_codemod.cli.recovery import recover_project, tell_interrupted
@@ -81,6 +81,7 @@ def prepare_job(settings: Settings, writes: bool = False) -> Job:
     (recover_project if writes else tell_interrupted)(console, root)
     if settings.format == "text" and settings.command in PORTING:
         tell_earlier_ports(console, root, choice.platform.id, settings.paths[:1])
+        tell_needless_rule(console, root, rules, choice.platform.id, settings.rules)
     from ddp_codemod.run.options import Options  # not before it is clear that there is work
     from ddp_codemod.write.ported_lines import find_ported_lines
 

@@ -35,8 +35,9 @@ def summarize_changes(view: View, edits: Sequence[Edit]) -> str:
     apart = {kind_of(view, edit): is_device_rule(edit.rule) for edit in leads}
     ordered = sorted(counts.items(), key=lambda item: (apart[item[0]], -item[1]))
     alone = len(counts) == 1
-    parts = [what if alone else view.say("change-part", what=what, n=n) for what, n in ordered[:_MOST]]
-    if rest := sum(n for _, n in ordered[_MOST:]):
+    most = _MOST + 1 if len(ordered) == _MOST + 1 else _MOST  # the name of one more is as short as "others"
+    parts = [what if alone else view.say("change-part", what=what, n=n) for what, n in ordered[:most]]
+    if rest := sum(n for _, n in ordered[most:]):
         parts.append(view.say("change-part", what=view.say("change-others"), n=rest))
     parts += map(view.say, beside)
     return view.say("list-comma").join(parts)

@@ -33,6 +33,8 @@ def report_done(view: View, outcome: Outcome, left: Left) -> list[str]:
         line = view.say(f"{key}-as" if what else key, fixes=fixes, files=files, platform=survey.platform, what=what)
     elif survey.elsewhere:
         return _elsewhere(view)
+    elif outcome.base and not outcome.left and not format_remaining(view, left):
+        line = view.say("summary-no-lines", platform=survey.platform, base=outcome.base)
     elif survey.hidden:
         line = view.say("summary-nothing-here", platform=survey.platform)
     elif not survey.decisions and not outcome.left and not survey.uncovered and not any(note.open for note in survey.advisories):
@@ -85,8 +87,13 @@ def report_completion(view: View, outcome: Outcome) -> list[str]:
 
 def is_half_port(view: View, outcome: Outcome, left: Left) -> bool:
     """Whether the code asks for a device which the machine lacks until the rest of the changes is made."""
+    return lacks_device(view, left) and outcome.done in ("written", "shown")
+
+
+def lacks_device(view: View, left: Left) -> bool:
+    """Whether the code still uses a device in whose place the machine has another one."""
     about = view.survey.devices
-    return bool(left.device and about is not None and about.new and outcome.done in ("written", "shown"))
+    return bool(left.device and about is not None and about.new)
 
 
 def report_broken_state(view: View, outcome: Outcome, left: Left, short: bool = False) -> list[str]:

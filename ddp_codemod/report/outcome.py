@@ -20,6 +20,7 @@ class Outcome(Struct, frozen=True):
     left: tuple[Edit, ...] = ()  # the others
     failed: tuple[Skipped, ...] = ()
     again: Callable[..., str] = lambda command, *more: command  # what to type next; "" where there is nothing
+    base: str = ""  # what the lines were changed since that this run is about; "" for all lines
     whole: str = ""  # what looks at the whole project, where this run was about a part of it
     cost: str = ""  # what the platform's backend costs, where edits give it to a group
 

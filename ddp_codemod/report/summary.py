@@ -8,7 +8,7 @@ from ddp_codemod.model import Action
 from ddp_codemod.report import text
 from ddp_codemod.report.device_uses import format_device_uses
 from ddp_codemod.report.edit_sites import leading_edits, sites_of_edit
-from ddp_codemod.report.headline import format_headline, is_half_port, is_nothing_in_part, report_coverage, report_exclusions
+from ddp_codemod.report.headline import format_headline, is_nothing_in_part, lacks_device, report_coverage, report_exclusions
 from ddp_codemod.report.next_steps import list_next_steps
 from ddp_codemod.report.outcome import Left, Outcome, count_remaining
 from ddp_codemod.report.sections import kept_section, list_sections
@@ -82,7 +82,8 @@ def list_references(view: View, outcome: Outcome, left: Left) -> list[tuple[str,
     if not places and not left.review and view.survey.decisions:
         places = [view.where(view.survey.decisions[0].place)]
     if places:
-        found.append((view.say("next-explain"), outcome.again("explain", places[0])))
+        changes = outcome.made or any(one.action is Action.EDIT for one in view.survey.decisions)
+        found.append((view.say("next-explain" if changes else "next-explain-kept"), outcome.again("explain", places[0])))
     kept = any(site.action is Action.KEEP for site in view.survey.decisions)
     if kept and not view.verbose and outcome.done != "scanned":
         found.append((view.say("next-scan"), outcome.again("scan")))
@@ -96,7 +97,7 @@ def find_next_command(view: View, outcome: Outcome, left: Left) -> list[tuple[st
     written = outcome.done == "written"
     if is_nothing_in_part(outcome):
         return [(view.say("next-whole"), outcome.whole)]
-    if not outcome.made or (not written and is_half_port(view, outcome, left)):  # the steps below have the whole port's commands
+    if not outcome.made or (not written and lacks_device(view, left)):  # the steps below have the whole port's commands
         return []
     command = outcome.again("undo" if written else "apply")
     return [(view.say("next-undo" if written else "next-apply"), command)] if command else []

@@ -29,7 +29,9 @@ def is_started(project: Project, imports: Imports, name: str) -> bool:
 def does_something(name: str, body: Sequence[ast.stmt]) -> bool:
     """Whether a file does something when it is run by its name, and does not only define and import."""
     own = {node.name: node for node in body if isinstance(node, FUNCTIONS)}
-    return not name.endswith("__init__.py") and _does_something(body, own)
+    if name.endswith("__init__.py") or any(_fails_at_once(statement, own) for statement in body):
+        return False
+    return _does_something(body, own)
 
 
 def _does_something(block: Iterable[ast.stmt], own: Mapping[str, ast.FunctionDef | ast.AsyncFunctionDef]) -> bool:
@@ -37,7 +39,7 @@ def _does_something(block: Iterable[ast.stmt], own: Mapping[str, ast.FunctionDef
         if isinstance(statement, (ast.For, ast.AsyncFor, ast.While, ast.Assert, ast.Match)):
             return True
         if isinstance(statement, ast.If) and asks_for_main(statement.test):
-            return not _lacks_arguments(statement.body, own)
+            return True
         inside = (
             [*statement.body, *getattr(statement, "orelse", ())] if isinstance(statement, (ast.If, ast.Try, ast.With)) else []
         )
@@ -51,8 +53,9 @@ def _does_something(block: Iterable[ast.stmt], own: Mapping[str, ast.FunctionDef
     return False
 
 
-def _lacks_arguments(body: Sequence[ast.stmt], own: Mapping[str, ast.FunctionDef | ast.AsyncFunctionDef]) -> bool:
+def _fails_at_once(statement: ast.stmt, own: Mapping[str, ast.FunctionDef | ast.AsyncFunctionDef]) -> bool:
     """Whether all that a program does is to call a function of its own without what that requires: others import and call it."""
+    body = statement.body if isinstance(statement, ast.If) and asks_for_main(statement.test) else []
     call = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
     if not isinstance(call, ast.Call) or call.args or call.keywords or not isinstance(call.func, ast.Name):
         return False

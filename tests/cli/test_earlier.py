@@ -239,3 +239,17 @@ def test_what_needs_review_does_so_after_the_port_too(project, run) -> None:  # 
     own = CAPABILITY.replace("    net.cuda()", "    if hasattr(torch, 'npu'):\n        net.npu()\n    net.cuda()")
     (root / "train.py").write_text(own)  # whose authors know of the device
     assert "needs review" not in run("check", ".", "--platform", "ascend").said
+
+
+def test_a_tree_that_is_rewritten_needs_no_second_way(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(a=TRAIN)
+    words = ("--platform", "ascend", "--rule", "transfer-to-npu", "--unsafe")
+    said = "This tree is ported to ascend already by rewriting each use of its device"
+    assert said not in run("diff", ".", *words).err
+    assert run("apply", ".", "--platform", "ascend", "--unsafe").code == 0
+    assert said in run("diff", ".", *words).err
+    assert said not in run("check", ".", "--platform", "ascend").err
+
+
+def test_an_undo_for_each_apply_is_named(ported: Path, run) -> None:  # type: ignore[no-untyped-def]
+    assert "undo first, once for each apply" in run("check", ".", "--platform", "ascend").err.replace("\n  ", " ")

@@ -232,3 +232,16 @@ def test_statistics_count_what_would_be_listed(tmp_path: Path, monkeypatch: pyte
     assert run("check", "b/right.py", "--platform", "rocm", "--statistics").out == ""
     refused = run("check", ".", "--platform", "rocm", "--statistics", "--format", "json")
     assert (refused.code, refused.out) == (2, "")
+
+
+def test_nothing_on_the_lines_of_a_branch_is_said_of_these(project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project(train='import torch.distributed as dist\n\ndist.init_process_group("nccl")\n')
+    git(root, "init", "-q")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "first")
+    (root / "other.py").write_text("import torch\n")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "second")
+    done = run("check", ".", "--platform", "rocm", "--diff-base", "HEAD~1")
+    assert done.code == 0
+    assert "Nothing to change for rocm on the lines that changed since HEAD~1." in done.err

@@ -62,7 +62,10 @@ def test_a_file_that_was_not_changed_cannot_be_kept(applied: Path, run) -> None:
 def test_nothing_is_kept_where_nothing_is_to_be_undone(applied: Path, run) -> None:  # type: ignore[no-untyped-def]
     run("undo", ".")
     done = run("undo", ".", "--keep", "a.py")
-    assert (done.code, done.err) == (2, "ddp-codemod: error: Nothing to undo: no apply is recorded for this project.\n")
+    assert (done.code, done.err) == (
+        2,
+        "ddp-codemod: error: Nothing to undo: no apply is recorded for this project here. The record is kept where apply ran: on that machine, for that user and path.\n",
+    )
 
 
 def test_quietly(applied: Path, run) -> None:  # type: ignore[no-untyped-def]

@@ -82,3 +82,21 @@ def test_the_numbers_add_up(tmp_path: Path, capsys: pytest.CaptureFixture[str], 
     assert total > 3
     if "unsafe" in said:
         assert sum(map(int, re.findall(r"(\d+) (?:un)?safe", said))) == total
+
+
+FOUR = """import os
+
+import torch
+import torch.distributed as dist
+
+os.environ["CUDA_VISIBLE_DEVICES"] = "0"
+dist.init_process_group("nccl")
+torch.cuda.set_device(0)
+torch.ones(1, requires_grad=True).cuda().sum().backward()
+"""
+
+
+def test_one_kind_more_than_are_named_is_named_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = headline(tmp_path, capsys, "ascend", "--unsafe", a=FOUR)
+    assert "others" not in said
+    assert "CUDA_VISIBLE_DEVICES and similar variables (1)" in said

@@ -222,3 +222,14 @@ def test_the_imports_that_come_with_a_fix_are_no_places_of_it(tmp_path: Path, ca
     [line] = [one for one in capsys.readouterr().err.splitlines() if "(device-module)" in one]
     assert line.startswith("    2  torch.cuda calls (device-module): ")
     assert line.endswith("engine.py:5, 7")
+
+
+@pytest.mark.parametrize("command", ["check", "scan"])
+def test_no_command_for_half_a_port_is_offered(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    code = "import torch\nimport torch.distributed as dist\n\ndist.init_process_group('nccl')\ntorch.cuda.set_device(0)\n"
+    (tmp_path / "train.py").write_text(code, "utf-8")
+    main([command, str(tmp_path), "--platform", "ascend"])
+    said = capsys.readouterr().err
+    assert f"ddp-codemod apply {tmp_path} --platform ascend\n" not in said
+    assert f"ddp-codemod apply {tmp_path} --platform ascend --unsafe\n" in said

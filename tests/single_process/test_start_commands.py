@@ -633,7 +633,7 @@ def test_the_vendors_module_maps_the_name_of_the_device(tmp_path: Path) -> None:
 
 
 def test_a_program_that_calls_itself_without_what_it_requires_is_no_start(tmp_path: Path) -> None:
-    run = TRAIN.replace("def main():", "def main(args):")
+    run = TRAIN.replace("def main():", "torch.manual_seed(0)\n\n\ndef main(args):")
     files = {"src__train_py": run, "main_py": "from src.train import main\n\nmain({})\n"}
     assert [one.name for one in found_starts(tmp_path, **files)] == ["main.py"]
     assert "src/train.py" in [one.name for one in found_starts(tmp_path, src__train_py=run.replace("(args)", "(args=None)"))]
