@@ -98,6 +98,18 @@ def list_ported_platforms(root: Path) -> set[str]:
     return {why.platform for why in find_ported_changes(root)}
 
 
+def is_ported_portably(root: Path, platform: str) -> bool:
+    """Whether applies on record ported the tree to a platform, and each so that the code still runs elsewhere."""
+    from ddp_codemod.write.journal_folders import has_journal
+
+    if not has_journal(root):
+        return False
+    from ddp_codemod.write.journal import find_ported_changes
+
+    known = [why.portable for why in find_ported_changes(root) if why.platform == platform]
+    return bool(known) and all(known)
+
+
 def count_earlier_ports(root: Path, platform: str) -> dict[str, tuple[int, int]]:
     """How many changes for other platforms an apply on record left in the tree, and in how many files, by the platform."""
     from ddp_codemod.write.journal_folders import has_journal

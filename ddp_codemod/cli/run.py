@@ -7,7 +7,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+import click
+from click.core import ParameterSource
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, Failure, make_failure, unknown_word
@@ -59,7 +62,7 @@ def prepare_job(settings: Settings, writes: bool = False) -> Job:
 
     Raises Failure for a missing path, a bad configuration or rule file, an unknown rule, and an unknown or uncertain platform.
     """
-    from ddp_codemod.cli.change_records import list_ported_platforms, tell_earlier_ports, tell_needless_rule
+    from ddp_codemod.cli.change_records import is_ported_portably, list_ported_platforms, tell_earlier_ports, tell_needless_rule
     from ddp_codemod.cli.fast_exit import kept_objects
     from ddp_codemod.cli.platform import choose_platform
     from ddp_codemod.cli.recovery import recover_project, tell_interrupted
@@ -77,6 +80,10 @@ def prepare_job(settings: Settings, writes: bool = False) -> Job:
 
         recorded = read_record(settings.from_run, root)
     _announce_platform(settings, console, choice)
+    if not _has_style(settings) and is_ported_portably(root, choice.platform.id):
+        settings = replace(settings, style="portable")
+        if settings.format == "text":
+            console.say("  " + console.text("style-last"))
     versions = read_versions(settings, rules)
     (recover_project if writes else tell_interrupted)(console, root)
     if settings.format == "text" and settings.command in PORTING:
@@ -196,6 +203,13 @@ def check_rule_ids(idents: Iterable[str], rules: Rules) -> None:
             if ident in rules.platforms:
                 raise make_failure("rule-is-platform", rule=ident)
             raise unknown_word("rule-unknown", ident, rules.fixes)
+
+
+def _has_style(settings: Settings) -> bool:
+    """Whether the user names a style, or a program that no command line starts."""
+    context = click.get_current_context(silent=True)
+    source = context.get_parameter_source("style") if context is not None else None
+    return settings.style != "pin" or source is not ParameterSource.DEFAULT
 
 
 def _announce_platform(settings: Settings, console: Console, choice: Choice) -> None:

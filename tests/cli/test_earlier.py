@@ -253,3 +253,21 @@ def test_a_tree_that_is_rewritten_needs_no_second_way(project, run) -> None:  # 
 
 def test_an_undo_for_each_apply_is_named(ported: Path, run) -> None:  # type: ignore[no-untyped-def]
     assert "undo first, once for each apply" in run("check", ".", "--platform", "ascend").err.replace("\n  ", " ")
+
+
+def test_a_portable_port_stays_portable(project, run) -> None:  # type: ignore[no-untyped-def]
+    root: Path = project(a=TRAIN)
+    assert run("apply", ".", "--platform", "ascend", "--style", "portable", "--unsafe").code == 0
+    (root / "b.py").write_text(PLAIN)
+    said = run("check", ".", "--platform", "ascend").said
+    assert "style portable, as in the last apply" in said
+    assert "ddp-codemod apply . --platform ascend --style portable" in said
+    assert "--style portable" not in run("check", ".", "--platform", "ascend", "--style", "pin").said
+    assert "--style portable" not in run("check", ".", "--platform", "rocm").said
+
+
+def test_a_pinned_port_stays_pinned(project, run) -> None:  # type: ignore[no-untyped-def]
+    root: Path = project(a=TRAIN)
+    assert run("apply", ".", "--platform", "ascend", "--unsafe").code == 0
+    (root / "b.py").write_text(PLAIN)
+    assert "portable" not in run("check", ".", "--platform", "ascend").said
