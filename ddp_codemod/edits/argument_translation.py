@@ -55,7 +55,7 @@ def _extend_condition(module: Module, node: ast.expr, made: Choice, unless: str)
     if unless:
         loose = (ast.BoolOp, ast.IfExp) if len(made.under) > 1 else ast.IfExp
         parts = [f"({module.text(part)})" if isinstance(part, loose) else module.text(part) for part in made.under]
-        machines = f"({' and '.join(parts)} or {_negate_condition(unless)})"
+        machines = f"({' and '.join(parts)} or {negate_condition(unless)})"
         asked.insert(0 if node.test.values[0] in made.under else len(asked), machines)
     return f"{module.text(node.body)} if {' and '.join(asked)} else {module.text(node.orelse)}"
 

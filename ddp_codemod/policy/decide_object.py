@@ -53,7 +53,7 @@ def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         (source, found) for source in sources if (found := resolve_text_object(context, use.module.name, parameter, source.value))
     ]
     several = True
-    if not named and is_chosen(use, parameter, argument):
+    if not named and is_chosen(context.facts, use, parameter, argument):
         return start(context, use, parameter, argument, sources, [context.platform.backend.wanted])
     if not named:
         named, several = _choose_by_device_count(context, use, parameter, sources)
@@ -93,7 +93,7 @@ def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
             at_call[source.value.value] = replace(made, source=None)
     if at_call:
         alone = len(named) == len(sources) and not changes and not any(source.is_given for source in sources)
-        choices = tuple(choose_objects(use, parameter, argument, at_call, alone and result.possible.closed))
+        choices = tuple(choose_objects(context.facts, use, parameter, argument, at_call, alone and result.possible.closed))
         if not choices:
             return result.review(fix.id, explain_manual_object(context, parameter, named[0][1][0]))
         changes += choices

@@ -6,13 +6,14 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from ddp_codemod.catalog.model import Parameter
+from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.dataflow.translations import is_translated
 from ddp_codemod.policy.findings import NewObject, ObjectChoice
 from ddp_codemod.sites.surface_calls import Use
 
 
 def choose_objects(
-    use: Use, parameter: Parameter, argument: ast.expr | None, objects: Mapping[str | None, NewObject], closed: bool
+    facts: Facts, use: Use, parameter: Parameter, argument: ast.expr | None, objects: Mapping[str | None, NewObject], closed: bool
 ) -> Iterator[ObjectChoice]:
     """The change of the argument, or of what the call unpacks; nothing where the project does not write it.
 
@@ -21,7 +22,7 @@ def choose_objects(
     if use.handed or use.unknown_receiver or not (use.alone or use.alike):
         return
     pairs = tuple(objects.items())
-    if is_chosen(use, parameter, argument):
+    if is_chosen(facts, use, parameter, argument):
         return
     if argument is not None:
         if not isinstance(argument, ast.Constant):
@@ -30,6 +31,8 @@ def choose_objects(
         yield ObjectChoice(use.module, use.spread[0], pairs, closed, parameter.name)
 
 
-def is_chosen(use: Use, parameter: Parameter, argument: ast.expr | None) -> bool:
+def is_chosen(facts: Facts, use: Use, parameter: Parameter, argument: ast.expr | None) -> bool:
     """Whether objects stand for texts in the argument, or in what the call unpacks, already."""
-    return is_translated(argument) if argument is not None else any(is_translated(one, parameter.name) for one in use.spread)
+    if argument is not None:
+        return is_translated(facts, use.module, argument)
+    return any(is_translated(facts, use.module, one, parameter.name) for one in use.spread)
