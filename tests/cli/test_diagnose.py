@@ -376,3 +376,11 @@ def test_a_step_takes_the_unsafe_fixes_of_the_project(project, run, log: Path) -
     assert f"{step}\n" in run("diagnose", str(log), "--platform", "rocm").out
     project(train=TRAIN.replace("def main", "def test_nccl_worker").replace("main()", "test_nccl_worker()"))
     assert f"{step} --unsafe\n" in run("diagnose", str(log), "--platform", "rocm").out
+
+
+def test_an_amd_log_of_windows_has_the_step_for_it(project, run, log: Path) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    log.write_text("ROCm 6.4\n" + WINDOWS_LOG, encoding="utf-8")
+    said = run("diagnose", str(log)).out
+    assert "with NVIDIA GPUs or none, use gloo everywhere:" in said
+    assert "--platform rocm-windows" in said
