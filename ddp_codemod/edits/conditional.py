@@ -63,7 +63,7 @@ def variable_edits(entry: Portable, change: NewVariable, make: Make, imported: I
     if isinstance(needed, Reason) or isinstance(system, Reason):
         return needed if isinstance(needed, Reason) else system if isinstance(system, Reason) else []
     test = f"not ({needed[1]})" if entry.keeps else needed[1]
-    statement = f'if {test}: {system[1]}.environ["{environment.name}"] = "{environment.value}"'
+    statement = f'if {test}:\n\t{system[1]}.environ["{environment.name}"] = "{environment.value}"'
     insertion = insert_before_statement(module.source, module.parents, change.node, statement)
     if isinstance(insertion, Reason) or insertion.text.endswith("; "):
         return Reason.of("review-portable-variable", variable=environment.name, value=environment.value)

@@ -52,7 +52,7 @@ def test_an_address_gets_its_query_on_the_platform_only_and_once(tmp_path: Path,
 def test_a_call_without_an_address_keeps_its_arguments(tmp_path: Path) -> None:
     text = f'{START}dist.init_process_group("gloo")\n'
     result = ported(tmp_path, text)
-    assert 'if os.name == "nt": os.environ["USE_LIBUV"] = "0"\n' in result
+    assert 'if os.name == "nt":\n    os.environ["USE_LIBUV"] = "0"\n' in result
     assert 'dist.init_process_group("gloo")\n' in result
 
 
