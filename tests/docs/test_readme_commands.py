@@ -65,6 +65,8 @@ def test_it_does_what_it_says(started: Session, typed: str) -> None:
     if "--diff-base" in typed:  # a patch that was applied
         started.write("late.py", 'import torch.distributed as dist\n\ndist.init_process_group("nccl")\n')
         assert started.run("git add late.py")[0] == 0
+        if "--strict" in typed:  # one that takes nccl away
+            assert started.run("git commit -q -m late && sed -i s/nccl/gloo/ late.py")[0] == 0
     line = f"ddp-codemod {typed}"
     if typed.startswith("review") and "--html" not in typed:
         line = (
