@@ -180,7 +180,7 @@ def _is_object(context: Context, source: Value) -> bool:
 
 
 def _is_replaceable(use: Use, argument: ast.expr | None, source: Value) -> bool:
-    """Whether an object can stand where the text does."""
+    """Whether an object can take the place of the text, where that is written."""
     if source.kind == OMITTED or (argument is not None and argument in (source.node, source.outer)):
         return True
     return isinstance(argument, ast.Name) and source.module is use.module and _is_only_for_call(use, argument, source)
