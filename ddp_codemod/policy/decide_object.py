@@ -64,7 +64,10 @@ def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         if is_for_old_versions(context, use, chosen):
             return decide_by_variable(context, use, parameter, chosen, fix)
     choice = context.platform.backend
-    if not several and (elsewhere is not None or choice.default in choice.works):
+    works = choice.default in choice.works
+    if works and any(source.trace.doubt is not None for source, _ in named):
+        return None  # whatever it is that arrives
+    if not several and (elsewhere is not None or works):
         return None
     result = start(
         context, use, parameter, argument, [replace(source, value=Known(choice.default)) for source, _ in named], [choice.default]
@@ -72,7 +75,7 @@ def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     never = unreachable(context, use) or elsewhere
     if never is not None:
         return result.keep(never)
-    if choice.default in choice.works:
+    if works:
         return result.keep(Reason.of("keep-omitted", parameter=backend_of(context, named[0][1][0]).name))
     changes: list[Change] = []
     safe = fix.applicability == "safe"

@@ -395,5 +395,14 @@ def test_every_error_has_its_sentence_in_both_languages() -> None:
     assert len(kinds) > 10
     for lang in LANGUAGES:
         for kind in kinds:
-            assert placeholders(catalogue(lang)[kind.key]) <= {"attributes", "commit", "count", "folder", "journal", "pid", "since", "why"}
+            assert placeholders(catalogue(lang)[kind.key]) <= {
+                "attributes",
+                "commit",
+                "count",
+                "folder",
+                "journal",
+                "pid",
+                "since",
+                "why",
+            }
     assert all(placeholders(catalogue("en")[kind.key]) == placeholders(catalogue("zh")[kind.key]) for kind in kinds)
