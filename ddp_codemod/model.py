@@ -92,6 +92,8 @@ class Source(Struct, frozen=True, dict=True):
     def offset(self, line: int, utf8_column: int) -> int:
         """Character offset of an ``ast`` position, whose columns are UTF-8 bytes."""
         start = self.line_starts[line - 1]
+        if self.text.isascii():
+            return start + utf8_column
         end = self.line_starts[line] if line < len(self.line_starts) else len(self.text)
         head = self.text[start:end]
         if head.isascii():

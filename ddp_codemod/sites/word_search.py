@@ -89,12 +89,14 @@ def has_word_in_context(data: bytes, word: bytes, before: re.Pattern[bytes], beh
 
     ``before``: a pattern that ends in ``\\Z``, or one that only looks back, which is faster.
     """
-    if not before.pattern.endswith(rb"\Z"):
-        return any(behind.match(data, end) and before.match(data, start) for start, end in find_whole_words(data, word))
-    return any(
-        behind.match(data, end) and before.search(data, max(start - _FAR, 0), start)
-        for start, end in find_whole_words(data, word)
-    )
+    if not word:
+        return False
+    # what is behind it is asked first: it rules out most places
+    found = _build_bytes_automaton((word,)).find_matches_as_indexes(data, overlapping=True)
+    likely = [(start, end) for _, start, end in found if behind.match(data, end) and _is_whole(data, start, end)]
+    if before.pattern.endswith(rb"\Z"):
+        return any(before.search(data, max(start - _FAR, 0), start) for start, _ in likely)
+    return any(before.match(data, start) for start, _ in likely)
 
 
 def has_any_text(data: bytes, texts: Collection[bytes], behind: re.Pattern[bytes] | None = None) -> bool:
