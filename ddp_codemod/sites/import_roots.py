@@ -91,7 +91,8 @@ class ImportRoots(NameRoles):
         found: dict[tuple[str, str], None] = {}
         for name in sorted(self.naming(["sys", "addsitedir"])) if self._folders else ():
             data = self.data(name)
-            for line in _PUT_TOGETHER.findall(data) if _EXTENDS.search(data) else ():
+            extends = (b"sys.path." in data or b"addsitedir" in data) and _EXTENDS.search(data)
+            for line in _PUT_TOGETHER.findall(data) if extends else ():
                 texts = [text.decode() for text in _TEXT.findall(line)]
                 for text in ("/".join(texts), *texts):
                     added = _normalize_path(join_path(parent_folder(name), text))

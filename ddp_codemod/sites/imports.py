@@ -77,7 +77,7 @@ class Imports:
     def _find_run_files_by_path(self, name: str) -> Iterator[str]:
         """What a file runs by a path that is written out, from its own folder or the project's: ``exec(open("settings.py").read())``."""
         data = self.project.data(name)
-        for path in _RUN_FILE.findall(data) if b"exec" in data or b"run_path" in data else ():
+        for path in _RUN_FILE.findall(data) if b".py'" in data or b'.py"' in data else ():
             for folder in dict.fromkeys((name.rpartition("/")[0], "")):
                 if (file := normpath(join(folder, path.decode("ascii", "replace")))) in self._names:
                     yield file
