@@ -42,11 +42,8 @@ _DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
 def find_reads(tracer: Tracer, source: Value, alike: Iterable[Value] = ()) -> DefUse:
     """The reads of what a source gives, worked out once for each place; ``alike`` start there too, on other ways."""
     known: dict[int, tuple[Value, DefUse]] = tracer.memory.setdefault("reads", {})
-    if id(source.node) not in known:
-        known[id(source.node)] = (
-            source,
-            DefUse(_DefUseWalk(tracer).follow(source, alike)),
-        )  # the source is kept, and with it the id
+    if id(source.node) not in known:  # the source is kept, and with it the id
+        known[id(source.node)] = (source, DefUse(_DefUseWalk(tracer).follow(source, alike)))
     return known[id(source.node)][1]
 
 
@@ -93,6 +90,8 @@ class _DefUseWalk(TableSteps):
                 self._todo += [WalkStep(module, text, ast.Name(WHOLE_TEXT), made=True) for module, text in texts]
         elif isinstance(source.module, Module) and isinstance(source.node, ast.expr):
             self._todo.append(WalkStep(source.module, source.node, source.node))
+        elif isinstance(source.module, Module) and isinstance(source.node, ast.AugAssign):  # ``url += port``
+            self._follow_store(WalkStep(source.module, source.node.target, source.node.target), source.node.target)
         else:
             yield None
         while self._todo:

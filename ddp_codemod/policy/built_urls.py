@@ -12,6 +12,7 @@ from ddp_codemod.dataflow.joined_texts import find_literal_prefix, list_text_fra
 from ddp_codemod.dataflow.values import Value
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Splice
+from ddp_codemod.policy.other_uses import OPEN_END
 from ddp_codemod.sites.scopes import bindings, scope_of
 
 _CLOSING = re.compile(r"(\"\"\"|'''|\"|')\Z")
@@ -37,6 +38,12 @@ def is_query_off(facts: Facts, source: Value, query: Query) -> bool:
 def _fold_part(facts: Facts, module: Module, part: str | ast.expr) -> str:
     value = facts.fold(module, part) if isinstance(part, ast.IfExp) else Known(part)
     return value.value if isinstance(value, Known) and isinstance(value.value, str) else ""
+
+
+def lengthen_text(source: Value, query: Query) -> tuple[str, str]:
+    """What is known of a built text, and of the one with the query at its end, which begins as it does."""
+    start = _find_start(source) + OPEN_END
+    return start, f"{start}?{query.key}={query.value}"
 
 
 def append_query(source: Value, query: Query) -> Splice | None:

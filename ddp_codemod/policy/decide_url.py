@@ -16,7 +16,7 @@ from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Action, Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.argument_sources import collect_sources
-from ddp_codemod.policy.built_urls import append_query, head_of, is_query_off
+from ddp_codemod.policy.built_urls import append_query, head_of, is_query_off, lengthen_text
 from ddp_codemod.policy.decide import add_omitted, may_clash
 from ddp_codemod.policy.decide_environment import decide_variable_before_use, explain_unneeded_fix, find_value_before_call
 from ddp_codemod.policy.decision_reasons import OMITTED
@@ -78,6 +78,7 @@ def _decide_url(context: Context, use: Use, parameter: Parameter, fix: Fix, find
     )
     switched_off = switched_off or spared is not None
     changes: list[Change] = []
+    swaps: list[tuple[Value, str | None, str]] = []  # addresses before and after
     blocked: Reason | None = None
     for source in finding.possible:
         value = source.value
@@ -93,11 +94,13 @@ def _decide_url(context: Context, use: Use, parameter: Parameter, fix: Fix, find
                     blocked = blocked or _explain_manual_query(source.text, query)
             elif source.kind == OriginKind.LITERAL:
                 changes.append(NewText(source, turn_off_query(query.default_url, query)))
+                swaps.append((source, None, turn_off_query(query.default_url, query)))
         elif isinstance(value, Known) and isinstance(value.value, str):
             wanted = turn_off_query(value.value, query, switched_off)
             if wanted != value.value:  # what is put together from names, ``f"tcp://{host}:{port}"``, stays so
                 built = isinstance(source.node, ast.expr) and not isinstance(source.node, ast.Constant)
                 changes.append((append_query(source, query) if built else None) or NewText(source, wanted))
+                swaps.append((source, value.value, wanted))
         elif source.kind != OriginKind.PARAMETER:
             scheme = head_of(source)
             if (scheme is not None and scheme not in query.schemes) or switched_off or is_query_off(context.facts, source, query):
@@ -105,6 +108,7 @@ def _decide_url(context: Context, use: Use, parameter: Parameter, fix: Fix, find
             spliced = append_query(source, query)
             if spliced is not None:
                 changes.append(spliced)
+                swaps.append((source, *lengthen_text(source, query)))
             else:
                 spread = source.node is use.call and use.spread
                 text = f"**{use.module.text(use.spread[0])}" if spread else source.text
@@ -116,7 +120,7 @@ def _decide_url(context: Context, use: Use, parameter: Parameter, fix: Fix, find
         return decide_variable_before_use(context, use, fix, finding, backend)  # one line does what hundreds would
     where = find_url_comparison(context, use, changes) if fix.environment is not None else None
     key = "edit-environment-compared" if where is not None else "edit-environment-used"
-    if fix.environment is not None and (where := where or _find_other_use_of_address(context, finding, changes)) is not None:
+    if fix.environment is not None and (where := where or _find_other_use_of_address(context, finding, swaps)) is not None:
         found = decide_variable_before_use(context, use, fix, finding, backend)
         why = Reason.of(key, variable=fix.environment.name, value=fix.environment.value, origin=where)
         return replace(found, reason=why) if found.action is Action.EDIT else found
@@ -146,14 +150,10 @@ def _explain_manual_query(text: str, query: Query) -> Reason:
     return Reason.of("review-url", text=" ".join(text.split()), query=f"{query.key}={query.value}")
 
 
-def _find_other_use_of_address(context: Context, finding: Finding, changes: Iterable[Change]) -> str | None:
+def _find_other_use_of_address(context: Context, finding: Finding, swaps: Iterable[tuple[Value, str | None, str]]) -> str | None:
     """Where an address that is to be changed is used for something else, FILE:LINE."""
     uses = OtherUses(context, [finding])
-    found = (
-        uses.of(change.source, change.text)
-        for change in changes
-        if isinstance(change, NewText) and change.source.node is not finding.argument
-    )
+    found = (uses.of(source, new, old) for source, old, new in swaps if source.node is not finding.argument)
     other = next(filter(None, found), None)
     return f"{other.name}:{other.line}" if other is not None else None
 

@@ -29,6 +29,7 @@ _SAYING = frozenset({"help", "metavar", "description", "desc", "epilog", "doc"})
 _OF_KEYS = (ast.Is, ast.IsNot, ast.In, ast.NotIn)  # ``args is None``, ``"lr" in args``
 _DEF, _ANY = re.compile(rb"\bdef[ \t]+\Z"), re.compile(rb"")  # around a name that a function is passed
 _ADDRESS = "://"  # in a text that says where processes meet, and in no backend's name
+OPEN_END = "\0"  # in a text of which only the beginning is known: stands for the rest
 _IDLE = (ast.Pass, ast.Global, ast.Nonlocal)
 
 
@@ -72,9 +73,13 @@ class OtherUses:
         names = context.tracer.resolver.project.names
         self._folders = frozenset(part.removesuffix(".py") for name in names for part in name.split("/"))  # imported however
 
-    def of(self, source: Value, text: str) -> OtherUse | None:
-        """The first use of a source's value which another text would change; None where there is none."""
-        if not isinstance(source.value, Known) or not (source.value.value is None or isinstance(source.value.value, str)):
+    def of(self, source: Value, text: str, old: str | None = None) -> OtherUse | None:
+        """The first use of a source's value which another text would change; None where there is none.
+
+        ``old`` is what is known of a text that is put together.
+        """
+        value = source.value.value if isinstance(source.value, Known) else old
+        if not isinstance(value, str) and (value is not None or not isinstance(source.value, Known)):
             return None
         if isinstance(source.module, Script):
             said = find_script_reference(self.context.tracer, source.module, source.node)
@@ -86,7 +91,7 @@ class OtherUses:
                     return OtherUse(one.source.name, one.line, one.text)
             for script, start, line in find_launch_readers(self.context.tracer, source.module.name):
                 return OtherUse(script.name, script.source.position(start)[0], line)
-        swap = Swap(source.value.value, text)
+        swap = Swap(value, text)
         found = find_reads(self.context.tracer, source, self._alike.get(id(source.node), ()))
         for read in found:
             if not self.is_harmless(read, swap) and self._can_arrive(source, read):
@@ -193,6 +198,8 @@ class OtherUses:
             or swap.old is None
         ):
             return False
+        if OPEN_END in swap.old and (attribute.attr == "endswith" or "?" in asked.value):
+            return False
         return bool(getattr(swap.old, attribute.attr)(asked.value)) is bool(getattr(swap.new, attribute.attr)(asked.value))
 
     def _is_for_group(self, module: Module, call: ast.Call, node: ast.expr, keyword: str | None, made: bool) -> bool:
@@ -246,6 +253,9 @@ class OtherUses:
 
     def _evaluate_test(self, module: Module, test: ast.expr, asked: ast.expr, value: str | None) -> bool | None:
         text = ast.dump(asked)
+        start, is_open, _ = (value or "").partition(OPEN_END)
+        if is_open and any(isinstance(one, ast.Constant) and str(one.value).startswith(start) for one in ast.walk(test)):
+            return None  # it may be this very text
 
         def look(part: ast.expr) -> FoldResult:
             if part is asked or ast.dump(part) == text:
