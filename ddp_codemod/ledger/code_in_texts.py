@@ -20,6 +20,9 @@ _STANDARD_INPUT = re.compile(
     r"\bpython[\w.]*[ \t][^\n]*?(?<=[ \t])-[ \t]([^\n]*?)<<-?[ \t]*\\?[\"']?(\w+)[^\n]*\n(.*?)^[ \t]*\2\b",
     re.DOTALL | re.MULTILINE,
 )
+_GIVEN = re.compile(
+    r"""\bpython[\w.]*[ \t][^\n]*?(?<=[ \t])-c[ \t]+("(?:[^"\\]|\\.)*"|'[^']*')([^\n;|&<>]*)""", re.DOTALL
+)  # the same of -c
 _SHOWN = re.compile(r"[ \t]*(?:#|echo\b|printf\b)")  # what a line begins with that only shows a text
 
 
@@ -35,7 +38,7 @@ def find_code_in_texts(
     if words:
         called = sorted(called)
         calls, quoted = ("|".join(map(re.escape, some)) for some in (called, words))
-        pattern = re.compile(rf"\b({calls})\s*\([^()]*?\\?[\"']({quoted})\\?[\"']")
+        pattern = re.compile(rf"\b({calls})\s*\((?:[^()]|\([^()]*\))*?\\?[\"']({quoted})\\?[\"']")
         yield from _find_in_code(tracer, words, pattern, sayers, admits)
         yield from _find_in_scripts(tracer, words, called, pattern, admits)
 
@@ -77,12 +80,15 @@ def _find_in_scripts(
 
 
 def _find_arguments(script: Script, names: list[str], called: list[str]) -> Iterator[Uncovered]:
-    """The names among the arguments of a program on standard input that makes a group: ``python - nccl <<EOF``."""
-    for line in _STANDARD_INPUT.finditer(script.source.text):
-        taker = next((name for name in called if re.search(rf"\b{re.escape(name)}\s*\(", line[3])), None)
-        for word in re.finditer(r"[^\s\"']+", line[1]) if taker is not None else ():
+    """The names among the arguments of a program on standard input that makes a group: ``python - nccl <<EOF``, or on -c."""
+    text = script.source.text
+    programs = [(line.start(1), line[1], line[3]) for line in _STANDARD_INPUT.finditer(text)]
+    programs += [(line.start(2), line[2], line[1]) for line in _GIVEN.finditer(text)]
+    for begin, given, program in programs:
+        taker = next((name for name in called if re.search(rf"\b{re.escape(name)}\s*\(", program)), None)
+        for word in re.finditer(r"[^\s\"']+", given) if taker is not None else ():
             if word[0].lower() in names:
-                start = line.start(1) + word.start()
+                start = begin + word.start()
                 place = Place(script.name, start, start + len(word[0]))
                 reason = Reason.of("uncovered-text", text=word[0], name=taker or "")
                 yield Uncovered(place, script.source.position(start)[0], word[0], reason)

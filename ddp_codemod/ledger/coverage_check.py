@@ -15,6 +15,7 @@ from ddp_codemod.ledger.commands_in_code import find_commands_in_code
 from ddp_codemod.ledger.direct_library_calls import find_direct_library_calls
 from ddp_codemod.ledger.explained_mentions import RuleWords, is_explained
 from ddp_codemod.ledger.mentions import Mention, find_mentions
+from ddp_codemod.ledger.passing_functions import list_passing_functions
 from ddp_codemod.ledger.strategies import find_strategies
 from ddp_codemod.ledger.unread_keys import is_unread_entry
 from ddp_codemod.ledger.unread_options import is_unread_option
@@ -36,6 +37,7 @@ def find_uncovered_mentions(
 ) -> Iterator[Uncovered]:
     """The names that would be wrong on the platform and are left over, in order; ``asking`` are the rules that would change them."""
     backends, choice = context.rules.backends, context.platform.backend
+    decisions, edits = tuple(decisions), tuple(edits)
     names = [name for name, backend in backends.items() if not backend.specific and assess(name, choice, backends).wanted]
     devices = {device for backend in backends.values() for device in backend.devices} - {*context.platform.device_types}
     words, called = _collect_words(context, devices), _list_taker_names(context)
@@ -49,6 +51,7 @@ def find_uncovered_mentions(
     def admits(name: str) -> bool:
         return limits.admits(name) and not limits.scope.holds_rules(name)
 
+    passing = list_passing_functions(context, decisions, edits)
     found: list[Uncovered] = []
     seen: set[Place] = set()
     for one in find_mentions(project, names, is_wrong, admits, called):
@@ -69,7 +72,7 @@ def find_uncovered_mentions(
     others = (
         *find_direct_library_calls(context.tracer, backends, names, admits),
         *find_commands_in_code(context.tracer, names, words.sayers, admits),
-        *find_code_in_texts(context.tracer, names, called, words.sayers, admits),
+        *find_code_in_texts(context.tracer, names, called | passing, words.sayers, admits),
         *find_strategies(context, decisions, admits),
     )
     for result in others:
