@@ -24,7 +24,7 @@ from ddp_codemod.dataflow.name_reads import (
 )
 from ddp_codemod.dataflow.reads import DefUse, Read
 from ddp_codemod.dataflow.references import find_entry_references
-from ddp_codemod.dataflow.shared_reads import find_command_texts, find_forwarded_keywords
+from ddp_codemod.dataflow.shared_reads import find_command_texts, find_environment_tables, find_forwarded_keywords
 from ddp_codemod.dataflow.text_fields import leaves_out
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.dataflow.values import Value
@@ -85,9 +85,11 @@ class _DefUseWalk(TableSteps):
             same: Iterable[Option | Setting] = (*script.options, *script.settings) if script is not None else ()
             for option in (one for one in same if one.start == source.node.start):  # which one variable gives
                 self._follow_word(option.name.rpartition(".")[2])
-            if isinstance(source.module, Script) and isinstance(source.node, Option):
+            if isinstance(source.module, Script):
                 texts = find_command_texts(self.tracer, source.module, source.node)
                 self._todo += [WalkStep(module, text, ast.Name(WHOLE_TEXT), made=True) for module, text in texts]
+                tables = find_environment_tables(self.tracer, source.module, source.node)
+                self._todo += [WalkStep(module, table, table, key=(source.node.name,)) for module, table in tables]
         elif isinstance(source.module, Module) and isinstance(source.node, ast.expr):
             self._todo.append(WalkStep(source.module, source.node, source.node))
         elif isinstance(source.module, Module) and isinstance(source.node, ast.AugAssign):  # ``url += port``

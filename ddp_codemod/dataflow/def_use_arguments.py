@@ -33,6 +33,7 @@ _HOLDERS = frozenset({"dict", "SimpleNamespace", "Namespace", "update", "namedtu
 _TEXTS = frozenset({"str", "repr", "format", "hash"})  # what these give holds all of an object
 _DUMPS = frozenset({"dumps", "pformat", "to_yaml", "to_json", "model_dump_json"})  # ... and so does what these do
 _WRITING = frozenset({"dump", "safe_dump", "dump_all", "save"})  # write an object to a file
+_ENVIRONMENT = frozenset({"os.environ.update", "os.environ.setdefault"})
 _CACHES = frozenset({"cache", "lru_cache"})  # decorators under which a function runs once for the same arguments
 SAME = ("same",)  # stands for the path that a step has already
 Path = tuple[object, ...]  # the keys under which a value is in lists and tables; "*" for any
@@ -112,6 +113,8 @@ class ArgumentSteps(ABC):
         at = replace(at, key=at.key if key is SAME else key)
         derived = at.node is not at.carrier
         self._follow_filled(at, call, position, keyword)
+        if last in ("update", "setdefault") and not _ENVIRONMENT.isdisjoint(tracer.resolver.names(module, call.func)):
+            self._record_read(at, ends=True)  # every process that is started from here may read it
         flag = next((one for one in list_flags(tracer) if last == one.method and _is_default(one, position, keyword)), None)
         if flag is not None and isinstance(call.func, ast.Attribute):
             if (name := find_destination(call, flag)) is not None:
@@ -183,8 +186,6 @@ class ArgumentSteps(ABC):
         elif at.key and (last in _COPYING or self._is_namespace_wrapper(module, call)):
             self._enqueue(at, call, derived=True)
         elif last == "setdefault" and position == 1 and isinstance(call.args[0], ast.Constant):
-            if isinstance(call.func, ast.Attribute) and "os.environ" in tracer.resolver.names(module, call.func.value):
-                self._record_read(at, ends=True)  # every process that is started from here may read it
             self._follow_word(str(call.args[0].value))
             self._enqueue(at, call)
         elif last == "setattr" and position is not None and len(call.args) == 3:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ddp_codemod.dataflow.calls import find_argument, index_calls
 from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.shared_reads import INHERITED
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.kinds import Meaning, OriginKind
@@ -15,7 +16,6 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.shell import Script
 from ddp_codemod.sites.scopes import assignment_pairs
 
-_INHERITED = frozenset({"export", "command", "image"})  # kinds of settings that a program which is started sees
 _ENVIRONMENT = ("os.environ", "environ")
 
 
@@ -55,7 +55,7 @@ def _trace_launch_settings(tracer: Tracer, name: str, trace: Trace) -> list[Valu
     project = tracer.resolver.project
     for script in (*project.scripts(name), *project.manifests(name)):
         for setting in script.settings:
-            if setting.name == name and setting.kind in _INHERITED and tracer.could_be_value(setting.value):
+            if setting.name == name and setting.kind in INHERITED and tracer.could_be_value(setting.value):
                 if setting.kind == "image" or _is_project_launch(tracer, script):
                     step = trace.step(script.place(setting), Reason.of("hop-variable", name=setting.name, file=script.name))
                     found.append(Value(script, setting, OriginKind.LAUNCH_VARIABLE, Known(setting.value), None, step))
