@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from ddp_codemod.dataflow.annotations import is_type_of_something
-from ddp_codemod.dataflow.def_use_arguments import SAME, Path, WalkStep
+from ddp_codemod.dataflow.def_use_arguments import PARTS, SAME, Path, WalkStep
 from ddp_codemod.dataflow.def_use_tables import TableSteps
 from ddp_codemod.dataflow.file_readers import WHOLE_TEXT, find_readers, find_text_reads
 from ddp_codemod.dataflow.holders import find_holders
@@ -120,7 +120,7 @@ class _DefUseWalk(TableSteps):
         self._todo.append(replace(at, module=module or at.module, node=node, carrier=same, key=at.key if key is SAME else key))
 
     def _record_read(self, at: WalkStep, ends: bool = False) -> None:
-        self._found.append(Read(at.module, at.node, at.carrier, at.sure, bool(at.key), ends))
+        self._found += [Read(at.module, at.node, at.carrier, at.sure, bool(at.key), ends)] if at.key[:1] not in PARTS else []
 
     def _follow_parent(self, at: WalkStep) -> None:
         """What the code around an expression does with the value that it gives."""

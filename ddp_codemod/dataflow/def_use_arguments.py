@@ -35,6 +35,7 @@ _DUMPS = frozenset({"dumps", "pformat", "to_yaml", "to_json", "model_dump_json"}
 _WRITING = frozenset({"dump", "safe_dump", "dump_all", "save"})  # write an object to a file
 _ENVIRONMENT = frozenset({"os.environ.update", "os.environ.setdefault"})
 _CACHES = frozenset({"cache", "lru_cache"})  # decorators under which a function runs once for the same arguments
+PARTS = ((".keywords",), (".args",))  # how the path of what an object of ``partial`` binds begins
 SAME = ("same",)  # stands for the path that a step has already
 Path = tuple[object, ...]  # the keys under which a value is in lists and tables; "*" for any
 
@@ -276,6 +277,8 @@ class ArgumentSteps(ABC):
         return not {name for one in forwarders for name in one.names}.isdisjoint(self.tracer.resolver.names(module, call.func))
 
     def _follow_partial(self, at: WalkStep, call: ast.Call, position: int | None, keyword: str | None) -> None:
+        part = (".args", position - 1) if position is not None else (".keywords", keyword)
+        self._enqueue(at, call, derived=True, key=(*part, *at.key))
         inner = ast.Call(call.args[0], [], []) if call.args else call
         targets = callees_of(self.tracer, at.module, inner) if call.args else []
         for home, function, skip in targets:

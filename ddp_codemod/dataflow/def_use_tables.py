@@ -26,7 +26,9 @@ class TableSteps(ArgumentSteps):
             if isinstance(copied, ast.DictComp) and copied.value is around and ast.dump(copied.key) == ast.dump(around.slice):
                 self._enqueue(at, copied, derived=True)  # ``{k: config[k] for k in names}`` has the same entries
             elif isinstance(around.slice, ast.Slice):
-                self._enqueue(at, around, derived=True, key=("*", *rest))
+                lower = around.slice.lower.value if isinstance(around.slice.lower, ast.Constant) else None
+                if not (isinstance(first, int) and isinstance(lower, int) and first < lower):  # ``steps[1:]`` lacks the first
+                    self._enqueue(at, around, derived=True, key=("*", *rest))
             elif isinstance(around.ctx, ast.Load) and (key is None or first in ("*", key)):
                 self._enqueue(at, around, key=rest)
             return True
@@ -53,7 +55,7 @@ class TableSteps(ArgumentSteps):
                     self._follow_name_reads(at, home, function, own[0].arg)
             return isinstance(first, str) and first != "*"  # of a table: it gives none of its entries
         if isinstance(around, ast.Attribute):
-            if first in ("*", around.attr) and isinstance(around.ctx, ast.Load):
+            if first in ("*", around.attr, f".{around.attr}") and isinstance(around.ctx, ast.Load):
                 self._enqueue(at, around, key=rest)
             elif around.attr == "__dict__":
                 self._enqueue(at, around)

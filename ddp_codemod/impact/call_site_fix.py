@@ -32,6 +32,7 @@ from ddp_codemod.impact.user_supplied_names import (
 from ddp_codemod.impact.wrong_names import find_composite_names, find_wrong_names, is_text, may_be_none
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Action, Applicability, Reason, Uncovered
+from ddp_codemod.policy.bound_arguments import find_reader_of_bound
 from ddp_codemod.policy.choice_lists import find_other_list_reader
 from ddp_codemod.policy.default_argument import mark_unsafe
 from ddp_codemod.policy.findings import Change, Context, Finding, NewText, Translation
@@ -105,6 +106,13 @@ def _place_edit(context: Context, uses: OtherUses, finding: Finding) -> Finding:
     if finding.action is not Action.EDIT or finding.applicability is not Applicability.SAFE:
         return finding  # of an unsafe edit nobody was promised that nothing else changes
     kept, moved, met = _split_changes(context, uses, finding)
+    bound = [
+        (one, read)
+        for one in finding.changes
+        if isinstance(one, NewText) and (read := find_reader_of_bound(uses, finding, one.source, one.text))
+    ]
+    if bound:
+        moved, met = [one for one, _ in bound], [read for _, read in bound]
     if not moved:
         typed = is_user_supplied(context, finding)
         added = [*add_warnings(context, make_translations(context.facts, finding, list_texts(finding.changes)))] if typed else []
@@ -115,7 +123,7 @@ def _place_edit(context: Context, uses: OtherUses, finding: Finding) -> Finding:
         there = [replace(one, closed=False) for one in there]
     said = {name: value for name, value in finding.reason.args if name not in ("origin", "count")}
     said |= {"wanted": moved[0].text, "use": met[0].text, "where": f"{met[0].name}:{met[0].line}"}
-    if not there:
+    if not there or bound:
         return mark_unsafe(replace(finding, reason=Reason.of("edit-used-elsewhere", finding.reason.means, **said)))
     kept, there = merge_omissions(drop_translated_changes(kept, there), there)
     return replace(

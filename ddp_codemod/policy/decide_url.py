@@ -16,6 +16,7 @@ from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Action, Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.argument_sources import collect_sources
+from ddp_codemod.policy.bound_arguments import find_reader_of_bound
 from ddp_codemod.policy.built_urls import append_query, head_of, is_query_off, lengthen_text
 from ddp_codemod.policy.decide import add_omitted, may_clash
 from ddp_codemod.policy.decide_environment import decide_variable_before_use, explain_unneeded_fix, find_value_before_call
@@ -154,7 +155,8 @@ def _find_other_use_of_address(context: Context, finding: Finding, swaps: Iterab
     """Where an address that is to be changed is used for something else, FILE:LINE."""
     uses = OtherUses(context, [finding])
     found = (uses.of(source, new, old) for source, old, new in swaps if source.node is not finding.argument)
-    other = next(filter(None, found), None)
+    bound = (find_reader_of_bound(uses, finding, source, new, old) for source, old, new in swaps)
+    other = next(filter(None, (*found, *bound)), None)
     return f"{other.name}:{other.line}" if other is not None else None
 
 
