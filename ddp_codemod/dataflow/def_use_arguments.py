@@ -33,7 +33,6 @@ _HOLDERS = frozenset({"dict", "SimpleNamespace", "Namespace", "update", "namedtu
 _TEXTS = frozenset({"str", "repr", "format", "hash"})  # what these give holds all of an object
 _DUMPS = frozenset({"dumps", "pformat", "to_yaml", "to_json", "model_dump_json"})  # ... and so does what these do
 _WRITING = frozenset({"dump", "safe_dump", "dump_all", "save"})  # write an object to a file
-_ENVIRONMENT = frozenset({"os.environ.update", "os.environ.setdefault"})
 _CACHES = frozenset({"cache", "lru_cache"})  # decorators under which a function runs once for the same arguments
 PARTS = ((".keywords",), (".args",))  # how the path of what an object of ``partial`` binds begins
 SAME = ("same",)  # stands for the path that a step has already
@@ -114,7 +113,7 @@ class ArgumentSteps(ABC):
         at = replace(at, key=at.key if key is SAME else key)
         derived = at.node is not at.carrier
         self._follow_filled(at, call, position, keyword)
-        if last in ("update", "setdefault") and not _ENVIRONMENT.isdisjoint(tracer.resolver.names(module, call.func)):
+        if last in ("update", "setdefault") and f"os.environ.{last}" in tracer.resolver.names(module, call.func):
             self._record_read(at, ends=True)  # every process that is started from here may read it
         flag = next((one for one in list_flags(tracer) if last == one.method and _is_default(one, position, keyword)), None)
         if flag is not None and isinstance(call.func, ast.Attribute):
@@ -192,6 +191,8 @@ class ArgumentSteps(ABC):
         elif last == "setattr" and position is not None and len(call.args) == 3:
             if position == 2 and isinstance(call.args[1], ast.Constant):
                 self._follow_attribute_store(at, call.args[0], str(call.args[1].value))
+            elif position == 2:  # under any name
+                self._record_read(at)
         elif last == "getattr" and position == 0 and at.key and len(call.args) > 1:
             if not isinstance(call.args[1], ast.Constant) or call.args[1].value == at.key[0]:
                 self._enqueue(at, call, key=at.key[1:])
@@ -277,7 +278,7 @@ class ArgumentSteps(ABC):
         return not {name for one in forwarders for name in one.names}.isdisjoint(self.tracer.resolver.names(module, call.func))
 
     def _follow_partial(self, at: WalkStep, call: ast.Call, position: int | None, keyword: str | None) -> None:
-        part = (".args", position - 1) if position is not None else (".keywords", keyword)
+        part = (".keywords", keyword) if position is None else (".args", position - 1)
         self._enqueue(at, call, derived=True, key=(*part, *at.key))
         inner = ast.Call(call.args[0], [], []) if call.args else call
         targets = callees_of(self.tracer, at.module, inner) if call.args else []

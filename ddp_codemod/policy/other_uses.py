@@ -166,7 +166,7 @@ class OtherUses:
         if isinstance(around, ast.Call):
             last = last_name(around.func)
             whole_text = isinstance(read.carrier, ast.Name) and read.carrier.id == WHOLE_TEXT
-            looking = last in _LOOKING and swap.old is not None
+            looking = last == "setattr" or (last in _LOOKING and swap.old is not None)  # what reads that is found by its name
             if looking or self._shown.is_shown(module, around) or (whole_text and last in self._parses):
                 return True
             return self._is_for_group(module, around, node, None, made)
