@@ -135,7 +135,8 @@ class _Walk:
                 strict = strict or any(
                     read_backend_name(self.context, module, part) == self.swap.new for test in chain for part in walk(test)
                 )
-            asked = Asked(module, top, self.swap, outcome, strict, value.handed, value.depth == 0, say)
+            handed = value.handed and not isinstance(around, ast.Assert)  # it ends the program for any group of another name
+            asked = Asked(module, top, self.swap, outcome, strict, handed, value.depth == 0, say)
             stake = assess_test(self.context, asked, around) if around is not None else None
             return NameUse(module, _find_head(module, around), stake, read.node) if stake is not None else None
         if isinstance(around, ast.Return) and top is not read.node:

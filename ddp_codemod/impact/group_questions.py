@@ -31,7 +31,10 @@ class GroupSwaps(Struct, frozen=True):
     def of(self, context: Context, module: Module, question: ast.Call) -> Swap | None:
         """What becomes of the name that a question gives: of the group that it is about, as far as one call makes that."""
         for one in _list_groups(context, question):
-            for source in context.tracer.evaluate(module, one):
+            found = context.tracer.evaluate(module, one)
+            if any(source.value == Known(None) for source in found):
+                return self.default  # None is the default group, whatever other groups callers hand on
+            for source in found:
                 call = source.node
                 if isinstance(source.module, Module) and isinstance(call, ast.Call):
                     use = context.tracer.finder.use(source.module, call)
