@@ -68,6 +68,13 @@ def list_flags(tracer: Tracer) -> list[Flag]:
     return [flag for idioms in tracer.idioms for flag in idioms.flag]
 
 
+def is_default(flag: Flag, position: int | None, keyword: str | None) -> bool:
+    """Whether an argument of a declaration is what the option gives without a value: its default, or its ``const``."""
+    if keyword is not None:
+        return keyword in (flag.default, flag.const)
+    return position is not None and position == flag.default_position
+
+
 def list_texts(parts: Iterable[ast.expr]) -> list[str]:
     """The texts among the arguments of a call (``-b``, ``--dist-backend``), or in a list."""
     return [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]

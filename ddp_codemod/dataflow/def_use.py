@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
+from ddp_codemod.dataflow import shared_reads
 from ddp_codemod.dataflow.annotations import is_type_of_something
 from ddp_codemod.dataflow.def_use_arguments import PARTS, SAME, Path, WalkStep
 from ddp_codemod.dataflow.def_use_tables import TableSteps
@@ -24,7 +25,6 @@ from ddp_codemod.dataflow.name_reads import (
 )
 from ddp_codemod.dataflow.reads import DefUse, Read
 from ddp_codemod.dataflow.references import find_entry_references
-from ddp_codemod.dataflow.shared_reads import find_command_texts, find_environment_tables, find_forwarded_keywords
 from ddp_codemod.dataflow.text_fields import leaves_out
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.dataflow.values import Value
@@ -64,7 +64,7 @@ class _DefUseWalk(TableSteps):
         calls = (step for step in passed if step.reason.means is Meaning.ARGUMENT)
         self._calls = {step.place: dict(step.reason.args)["name"] for step in calls}
         self._traces = {step.place for step in passed}
-        for module, function, name, key in find_forwarded_keywords(self.tracer, passed):
+        for module, function, name, key in shared_reads.find_forwarded_keywords(self.tracer, passed):
             held = ast.Name(name)
             self._follow_name_reads(WalkStep(module, held, held, key=(key,)), module, function, name)
         if isinstance(source.node, Entry):
@@ -81,14 +81,12 @@ class _DefUseWalk(TableSteps):
             ]
         elif isinstance(source.node, (Option, Setting)):
             self._follow_word(source.node.name.rpartition(".")[2])
-            script = source.module if isinstance(source.module, Script) else None
-            same: Iterable[Option | Setting] = (*script.options, *script.settings) if script is not None else ()
-            for option in (one for one in same if one.start == source.node.start):  # which one variable gives
-                self._follow_word(option.name.rpartition(".")[2])
             if isinstance(source.module, Script):
-                texts = find_command_texts(self.tracer, source.module, source.node)
+                for option in shared_reads.find_settings_beside(source.module, source.node):
+                    self._follow_word(option.name.rpartition(".")[2])
+                texts = shared_reads.find_command_texts(self.tracer, source.module, source.node)
                 self._todo += [WalkStep(module, text, ast.Name(WHOLE_TEXT), made=True) for module, text in texts]
-                tables = find_environment_tables(self.tracer, source.module, source.node)
+                tables = shared_reads.find_environment_tables(self.tracer, source.module, source.node)
                 self._todo += [WalkStep(module, table, table, key=(source.node.name,)) for module, table in tables]
         elif isinstance(source.module, Module) and isinstance(source.node, ast.expr):
             self._todo.append(WalkStep(source.module, source.node, source.node))

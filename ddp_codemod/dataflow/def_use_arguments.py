@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ddp_codemod.catalog.idioms import Flag
 from ddp_codemod.dataflow.attribute_hooks import find_setters
 from ddp_codemod.dataflow.callees import callees_of
 from ddp_codemod.dataflow.callers import find_forwarded_functions
 from ddp_codemod.dataflow.calls import find_default, find_parameter
-from ddp_codemod.dataflow.declared_options import find_destination, list_flags
+from ddp_codemod.dataflow.declared_options import find_destination, is_default, list_flags
 from ddp_codemod.dataflow.name_reads import is_introspected
 from ddp_codemod.dataflow.options import find_declared_default
 from ddp_codemod.dataflow.shared_reads import find_shared_parses
@@ -115,7 +114,7 @@ class ArgumentSteps(ABC):
         self._follow_filled(at, call, position, keyword)
         if last in ("update", "setdefault") and f"os.environ.{last}" in tracer.resolver.names(module, call.func):
             self._record_read(at, ends=True)  # every process that is started from here may read it
-        flag = next((one for one in list_flags(tracer) if last == one.method and _is_default(one, position, keyword)), None)
+        flag = next((one for one in list_flags(tracer) if last == one.method and is_default(one, position, keyword)), None)
         if flag is not None and isinstance(call.func, ast.Attribute):
             if (name := find_destination(call, flag)) is not None:
                 self._follow_word(name)
@@ -290,12 +289,6 @@ class ArgumentSteps(ABC):
 
     def _is_after_star(self, call: ast.Call, position: int) -> bool:
         return any(isinstance(part, ast.Starred) for part in call.args[:position])
-
-
-def _is_default(flag: Flag, position: int | None, keyword: str | None) -> bool:
-    if keyword is not None:
-        return keyword in (flag.default, flag.const)  # ``const``: what the option without a value gives
-    return position is not None and position == flag.default_position
 
 
 def _list_field_names(made: ast.ClassDef) -> Iterator[str]:

@@ -22,6 +22,12 @@ _PAIRS = ("items", "values")  # methods that give what a table holds
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
+def find_settings_beside(script: Script, node: Option | Setting) -> Iterator[Option | Setting]:
+    """The options and settings of a launch file that one variable gives: they start where the node does."""
+    every: tuple[Option | Setting, ...] = (*script.options, *script.settings)
+    return (one for one in every if one.start == node.start)
+
+
 def find_forwarded_keywords(tracer: Tracer, steps: Iterable[Step]) -> Iterator[tuple[Module, ast.AST, str, str]]:
     """The functions that hand the value on among their keywords, ``def worker(**settings): setup(**settings)``.
 

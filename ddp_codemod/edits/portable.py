@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ddp_codemod.catalog.load import Rules
 from ddp_codemod.catalog.model import Platform, Portable
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.edits.argument_translation import negate_condition, translate_argument
+from ddp_codemod.edits.argument_translation import find_other_machines, negate_condition, translate_argument
 from ddp_codemod.edits.conditional import (
     Import,
     Make,
@@ -48,7 +48,7 @@ from ddp_codemod.policy.findings import (
     Splice,
     Translation,
 )
-from ddp_codemod.policy.launcher_condition import find_launcher_condition, is_other_branch
+from ddp_codemod.policy.launcher_condition import find_launcher_condition, is_condition, is_other_branch
 from ddp_codemod.policy.versions import Versions
 from ddp_codemod.sites.imports import Imports
 
@@ -126,7 +126,11 @@ class Style(Struct, frozen=True):
         return replace(finding, applicability=Applicability.UNSAFE, reason=reason)
 
     def _is_own_condition(self, finding: Finding, change: Change) -> bool:
-        """Whether the value is the other branch of a condition that this style writes."""
+        """Whether the value is the other branch of a condition that this style writes, or changed at the call under it."""
+        if isinstance(change, Translation):
+            made, entry = find_other_machines(change), self.entry(finding, change)
+            asked = (test for part in made.under for test in _list_alternatives(part)) if made is not None else ()
+            return entry is not None and any(is_condition(entry, change.module, test) for test in asked)
         if not isinstance(change, NewText):
             return False
         entry = self.entry(finding, change)
@@ -136,6 +140,12 @@ class Style(Struct, frozen=True):
         """Whether torch imports the platform's plugin without being told, at every version that the project admits."""
         when = self.platform.loads_itself
         return bool(when) and self.versions.holds(when, finding.use.module.name) is True
+
+
+def _list_alternatives(test: ast.expr) -> list[ast.expr]:
+    """What a condition joins by ``or``, without the ``not`` of those under which the old value stays."""
+    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) else [test]
+    return [part.operand if isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not) else part for part in parts]
 
 
 def portable_edits(style: Style, finding: Finding, change: Change, make: Make, imported: Import) -> list[Edit] | Reason:

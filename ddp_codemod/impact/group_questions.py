@@ -33,7 +33,7 @@ class GroupSwaps(Struct, frozen=True):
         for one in _list_groups(context, question):
             found = context.tracer.evaluate(module, one)
             if any(source.value == Known(None) for source in found):
-                return self.default  # None is the default group, whatever other groups callers hand on
+                return self.default  # None is the default group, whatever other groups callers pass
             for source in found:
                 call = source.node
                 if isinstance(source.module, Module) and isinstance(call, ast.Call):
