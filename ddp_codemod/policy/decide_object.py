@@ -77,29 +77,25 @@ def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         return result.keep(never)
     if works:
         return result.keep(Reason.of("keep-omitted", parameter=backend_of(context, named[0][1][0]).name))
-    changes: list[Change] = []
+    made: list[tuple[Value, NewObject]] = []
     safe = fix.applicability == "safe"
-    at_call: dict[str | None, NewObject] = {}  # by the text that arrives
     for source, (wanted, sure) in named:
         backend = backend_of(context, wanted)
         safe = safe and sure and source.kind != OMITTED and backend.add_applicability == "safe"
         target = source if source.kind != OMITTED and isinstance(source.node, ast.Constant) else None
-        made = NewObject(
+        one = NewObject(
             use.module, use.call, parameter.name, target, _find_module(context, use.module, parameter, wanted), class_name(context, wanted),
             tuple(wanted.arguments.items()), backend.name, choice.wanted,
         )  # fmt: skip
-        if _is_replaceable(use, argument, source) and not (target is None and argument is not None):
-            changes.append(made)
-        elif source.kind == OMITTED or not isinstance(source.value, Known):
-            return result.review(fix.id, explain_manual_object(context, parameter, wanted))
-        else:
-            at_call[source.value.value] = replace(made, source=None)
-    if at_call:
-        alone = len(named) == len(sources) and not changes and not any(source.is_given for source in sources)
-        choices = tuple(choose_objects(context.facts, use, parameter, argument, at_call, alone and result.possible.closed))
-        if not choices:
+        made.append((source, one))
+    changes: list[Change] = [one for source, one in made if _is_replaceable(use, argument, source, one)]
+    if len(changes) < len(made):  # then one change of the argument is for all of its texts
+        alone = len(named) == len(sources) and not any(source.is_given for source in sources)
+        texts = {source.value.value: replace(one, source=None) for source, one in made if isinstance(source.value, Known)}
+        whole = all(source.kind != OMITTED and isinstance(source.value, Known) for source, _ in made)
+        changes = list(choose_objects(context.facts, use, parameter, argument, texts, alone and result.possible.closed))
+        if not whole or not changes:
             return result.review(fix.id, explain_manual_object(context, parameter, named[0][1][0]))
-        changes += choices
     reason = explain_object(context, parameter, named[0][1][0])
     if _find_unfollowed_sources(context, sources):  # the edits cure only a part of what can reach this call
         return result.edit(fix.id, False, Reason("edit-object-partly", reason.args), changes)
@@ -182,9 +178,13 @@ def _is_object(context: Context, source: Value) -> bool:
     return bool(named) or any(isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef) for entity in entities)
 
 
-def _is_replaceable(use: Use, argument: ast.expr | None, source: Value) -> bool:
-    """Whether an object can take the place of the text, where that is written."""
-    if source.kind == OMITTED or (argument is not None and argument in (source.node, source.outer)):
+def _is_replaceable(use: Use, argument: ast.expr | None, source: Value, made: NewObject) -> bool:
+    """Whether an object can take the place of the text, where that is written, or of nothing where nothing is passed."""
+    if source.kind == OMITTED:
+        return argument is None
+    if made.source is None and argument is not None:
+        return False
+    if argument is not None and argument in (source.node, source.outer):
         return True
     return isinstance(argument, ast.Name) and source.module is use.module and _is_only_for_call(use, argument, source)
 
