@@ -17,7 +17,6 @@ _GROUP = re.compile(r"^torch\.distributed\.(init_process_group|new_group|new_sub
 _GONE = re.compile(r"^torch\.(distributed|nn\.parallel)\.")  # may vanish where there is one GPU
 _WARNING = re.compile(r"warn|backend|instead|replac|not available|libuv", re.IGNORECASE)
 _LIBUV = re.compile(r"[?&]use_libuv=(0|False)", re.IGNORECASE)
-_SHOWN = re.compile(r"\b((?:tcp|env)://[^\s?]*)[?&]use_libuv=0\b")  # a whole address, as the group is given it
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 _PID = re.compile(r"\bpid[ =:]+\d+")
 _TRACE = re.compile(r"^  (File |  )")  # a line of a traceback, which shows the code itself
@@ -47,9 +46,8 @@ def level(text: str) -> str:
     return _varying(_NAMES.sub("BACKEND", text))
 
 
-def lines_apart(before: str, after: str, warnings: bool = False, shown: bool = False) -> list[str]:
-    """The lines by which two texts differ; where told, warnings about the backend may be added, or a group's address says more."""
-    after = _SHOWN.sub(r"\1", after) if shown else after
+def lines_apart(before: str, after: str, warnings: bool = False) -> list[str]:
+    """The lines by which two texts differ; where told, warnings about the backend may be added."""
     old, new = level(before).splitlines(), level(after).splitlines()
     apart: list[str] = []
     for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -116,10 +114,9 @@ def compare(before: Run, after: Run, platform: str) -> list[str]:
         tail = [line for line in after.err.strip().splitlines() if line.strip()][-1:]
         what.append(f"exit codes {before.codes} became {after.codes}: {' '.join(tail)}")
     what += [f"call: {why}" for why in calls_apart(before.calls, after.calls, platform)]
-    told = platform == "windows"
-    what += [f"stdout: {line}" for line in lines_apart(before.out, after.out, shown=told)]
+    what += [f"stdout: {line}" for line in lines_apart(before.out, after.out)]
     if before.codes == after.codes:
-        what += [f"stderr: {line}" for line in lines_apart(before.err, after.err, warnings=True, shown=told)]
+        what += [f"stderr: {line}" for line in lines_apart(before.err, after.err, warnings=True)]
     if set(before.files) != set(after.files):
         what.append(
             f"files written: only before {sorted(set(before.files) - set(after.files))}, "

@@ -9,8 +9,7 @@ every call of interest.  They run once as the project is, and once after a plain
 
 * the recorded calls: equal, except that the backend of the process group goes from nccl to what the platform has
   (and what Windows needs of libuv);
-* standard output, standard error and the contents of written files: equal, where a name of a backend stands for any (and
-  an address that is shown whole, for itself without libuv);
+* standard output, standard error and the contents of written files: equal, where a name of a backend stands for any;
 * the names of written files and the exit codes: equal.
 
 Verdicts: ``same``; ``differs`` (something else changed), ``noted`` where a note names a line that asks the group for its
