@@ -36,11 +36,11 @@ def find_translation(node: ast.expr) -> Translation | None:
             if isinstance(test, ast.Compare) and (old := _list_compared_texts(test)) and _is_same(test.left, node.orelse):
                 under = tuple(part for part in parts if part is not test)
                 return Translation(_unwrap_named(test.left), dict.fromkeys(old, node.body), under)
-            if further is not None and isinstance(test, ast.Compare) and len(parts) == 1 and _is_same(test.left, further.given):
-                if old := _list_compared_texts(test):
-                    return replace(
-                        further, given=_unwrap_named(test.left), texts={**further.texts, **dict.fromkeys(old, node.body)}
-                    )
+            if further is not None and isinstance(test, ast.Compare) and (old := _list_compared_texts(test)):
+                under = tuple(part for part in parts if part is not test)
+                if _is_same(test.left, further.given) and _dump_nodes(*under) == _dump_nodes(*further.under):
+                    texts = {**further.texts, **dict.fromkeys(old, node.body)}
+                    return replace(further, given=_unwrap_named(test.left), texts=texts)
         made = find_translation(node.body)  # ``{"nccl": "gloo"}.get(value, value) if key == "backend" else value``
         if made is not None and ast.dump(made.given) == ast.dump(node.orelse):
             return replace(made, under=(node.test, *made.under))

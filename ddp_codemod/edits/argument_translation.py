@@ -128,8 +128,7 @@ def _iterate_free_names(module: Module, node: ast.expr, names: tuple[str, ...]) 
 def _translate_unpacked(change: Translation, quote: str, unless: str) -> str:
     """The text for what a call unpacks: a copy with the entry changed, which nothing else sees."""
     module, node, text = change.module, change.argument, change.module.text(change.argument)
-    loose = not isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
-    table = f"({text})" if loose else text
+    table = format_table(module, node)
     value = _format_choice(change, ("value", "value"), quote, unless)
     if isinstance(module.parents.get(node), ast.Starred):
         return f"({value} for value in {table})"
@@ -143,6 +142,12 @@ def _translate_unpacked(change: Translation, quote: str, unless: str) -> str:
         return f"{{key: {f'({value})' if unless else value} if {wanted} else value for key, value in {table}.items()}}"
     test = f"{wanted} and {negate_condition(unless)}" if unless else wanted
     return f"{{key: {_format_choice(change, ('value', 'value'), quote, f'not ({test})')} for key, value in {table}.items()}}"
+
+
+def format_table(module: Module, node: ast.expr) -> str:
+    """The text of a mapping before a dot, or behind two asterisks."""
+    loose = not isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
+    return f"({module.text(node)})" if loose else module.text(node)
 
 
 def _fill_entry(change: Translation, quote: str, table: str) -> str:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from ddp_codemod.edits.argument_translation import format_argument, format_comparison
+from ddp_codemod.edits.argument_translation import format_argument, format_comparison, format_table
 from ddp_codemod.edits.conditional import Import
 from ddp_codemod.edits.imports import choose_likeliest_name
 from ddp_codemod.edits.objects import format_call
 from ddp_codemod.edits.values import find_first_quote
 from ddp_codemod.model import Edit, Reason, Recipe
-from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import NewHandler, NewObject, ObjectChoice
 
 
@@ -61,10 +59,11 @@ def edit_object_choice(
         imports += (one for one in needed[0] if one not in imports)
         made = format_call(needed[1], (*wanted.arguments, (wanted.keyword, wanted.text)), quote)
         by_object.setdefault(made, []).append((text, made))
+    place = module.place(node)
     if change.closed and len(by_object) == 1 and not condition:
-        place, [text] = module.place(node), by_object
+        [text] = by_object
         if change.key:
-            text = f"{{**{_format_table(module, node)}, {quote}{change.key}{quote}: {text}}}"
+            text = f"{{**{format_table(module, node)}, {quote}{change.key}{quote}: {text}}}"
         return [*imports, edit(place.start, place.end, text)]
     first, again = ("value", "value") if change.key else format_argument(module, node, change.objects[0][1].parameter)
     asked = f"key == {quote}{change.key}{quote}" if change.key and len(by_object) == 1 else ""
@@ -76,12 +75,5 @@ def edit_object_choice(
     text += again
     if change.key:
         text = text if asked else f"({text}) if key == {quote}{change.key}{quote} else value"
-        text = f"{{key: {text} for key, value in {_format_table(module, node)}.items()}}"
-    place = module.place(node)
+        text = f"{{key: {text} for key, value in {format_table(module, node)}.items()}}"
     return [*imports, edit(place.start, place.end, text)]
-
-
-def _format_table(module: Module, node: ast.expr) -> str:
-    """The text of a mapping before a dot, or behind two asterisks."""
-    loose = not isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
-    return f"({module.text(node)})" if loose else module.text(node)

@@ -35,7 +35,7 @@ from ddp_codemod.model import Action, Applicability, Reason, Uncovered
 from ddp_codemod.policy.bound_arguments import find_reader_of_bound
 from ddp_codemod.policy.choice_lists import find_other_list_reader
 from ddp_codemod.policy.default_argument import mark_unsafe
-from ddp_codemod.policy.findings import Change, Context, Finding, NewText, Translation
+from ddp_codemod.policy.findings import Change, Context, Finding, NewText, ObjectChoice, Translation
 from ddp_codemod.policy.other_uses import OtherUse, OtherUses
 from ddp_codemod.sites.surface_calls import Use
 
@@ -49,6 +49,7 @@ def place_edits(context: Context, findings: Iterable[Finding], ids: Sequence[str
     if not ids:
         return findings
     uses = OtherUses(context, findings)
+    findings = [_keep_other_texts(context, one) for one in findings]
     found = (_place_edit(context, uses, one) if one.rule in ids or _is_backend_finding(one) else one for one in findings)
     return [_mark_unsafe_if_replaced(context, one) for one in found]
 
@@ -96,6 +97,16 @@ def _mark_unsafe_if_replaced(context: Context, finding: Finding) -> Finding:
     source = context.tracer.resolver.project.source(at.name)
     line = source.position(at.start)[0] if source is not None else 1
     return mark_unsafe(replace(finding, reason=Reason.of("edit-replaced", where=f"{at.name}:{line}")))
+
+
+def _keep_other_texts(context: Context, finding: Finding) -> Finding:
+    """The finding, whose objects stand only for the texts that they are for, where code or a user may give another one."""
+    if not any(isinstance(one, ObjectChoice) and one.closed for one in finding.changes):
+        return finding
+    if not is_user_supplied(context, finding) and not is_set_by_name(context, finding):
+        return finding
+    changes = (replace(one, closed=False) if isinstance(one, ObjectChoice) else one for one in finding.changes)
+    return replace(finding, changes=tuple(changes))
 
 
 def _place_edit(context: Context, uses: OtherUses, finding: Finding) -> Finding:

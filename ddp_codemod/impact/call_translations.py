@@ -21,14 +21,7 @@ from ddp_codemod.sites.surface_calls import Use
 def make_translations(facts: Facts, finding: Finding, texts: Iterable[tuple[str | None, str]]) -> Iterator[Translation]:
     """The changes at the call in place of those where the values start; none where the project does not write the argument."""
     use, pairs = finding.use, tuple(dict(texts).items())
-    if (
-        not isinstance(use, Use)
-        or not is_name_argument(finding)
-        or use.handed
-        or use.unknown_receiver
-        or not (use.alone or use.alike)
-        or not pairs
-    ):
+    if not isinstance(use, Use) or not use.is_exact or not is_name_argument(finding) or not pairs:
         return
     argument, closed = finding.argument, _is_closed(finding)
     if isinstance(argument, ast.expr) and (parts := slots(argument)):

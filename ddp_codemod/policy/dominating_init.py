@@ -17,6 +17,7 @@ from ddp_codemod.policy.launcher_condition import is_condition
 from ddp_codemod.policy.parser_classes import find_parser_classes
 from ddp_codemod.sites.entities import Definition, External
 from ddp_codemod.sites.group_creators import GroupCreators
+from ddp_codemod.sites.outlines import asks_for_main
 from ddp_codemod.sites.scopes import FUNCTIONS, scope_of
 from ddp_codemod.sites.surface_calls import Use
 
@@ -65,11 +66,16 @@ def _is_reached_from_modules(context: Context, module: Module, node: ast.AST, de
 
 
 def _is_started_by_module(module: Module, function: Def) -> bool:
-    """Whether the lines of the module hand a function to what runs it, ``fire.Fire(main)``, and nothing else in the file names it."""
-    named = (one for one in module.nodes.get(ast.Name, ()) if isinstance(one, ast.Name) and one.id == function.name)
-    around = [module.parents.get(one) for one in named]
-    handed = all(isinstance(one, ast.Call) and isinstance(scope_of(module, one), ast.Module) for one in around)
-    return bool(around) and handed and module.parents.get(function) is module.tree
+    """Whether the last line of the module hands a function to what runs it, ``fire.Fire(main)``, and nothing else in the file names it.
+
+    What another line hands it to may call it later: ``atexit.register(clean)``.
+    """
+    last = module.tree.body[-1]
+    last = last.body[-1] if isinstance(last, ast.If) and asks_for_main(last.test) else last
+    named = [one for one in module.nodes.get(ast.Name, ()) if isinstance(one, ast.Name) and one.id == function.name]
+    call = last.value if isinstance(last, ast.Expr) else None
+    handed = [*call.args, *(part.value for part in call.keywords)] if isinstance(call, ast.Call) else []
+    return len(named) == 1 and named[0] in handed and module.parents.get(function) is module.tree
 
 
 def _is_absence_test(test: ast.expr) -> bool:

@@ -19,11 +19,9 @@ def choose_objects(
 
     ``closed``: nothing but these texts can arrive.
     """
-    if use.handed or use.unknown_receiver or not (use.alone or use.alike):
+    if not use.is_exact or is_chosen(facts, use, parameter, argument):
         return
     pairs = tuple(objects.items())
-    if is_chosen(facts, use, parameter, argument):
-        return
     if argument is not None:
         if not isinstance(argument, ast.Constant):
             yield ObjectChoice(use.module, argument, pairs, closed)

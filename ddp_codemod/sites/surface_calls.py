@@ -38,6 +38,11 @@ class Use(Struct, frozen=True, eq=False):
     alike: bool = False  # ... or else nothing but surfaces to which what is passed means the same
     handed: bool = False  # the call is of code that is not read, and is handed the surface itself, to call it
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether what is passed here surely goes to the surface, or to others to which it means the same."""
+        return not self.handed and not self.unknown_receiver and (self.alone or self.alike)
+
     def argument(self, parameter: Parameter) -> ast.expr | None:
         """What the call passes for a parameter, by keyword or position; None where it is omitted."""
         for keyword in self.call.keywords:
