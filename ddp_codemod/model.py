@@ -283,6 +283,7 @@ class Survey(Struct, frozen=True):
     without_entry_point: int = 0  # the same where no program makes a group, so that no training entry is known
     devices: Devices | None = None
     excluded: int = 0  # files under the paths that pyproject.toml omits
+    partial: bool = False  # the project has files that are not under the paths
     elsewhere: str = ""  # the platform that an apply on record ported the tree to, whose device the one of this run lacks
     hidden: int = 0  # findings that the options of this run omit
     starts: tuple[Start, ...] = ()  # where it was asked for: what starts the edited code, what is meant most first

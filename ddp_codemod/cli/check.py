@@ -60,7 +60,7 @@ def command(settings: Settings, statistics: bool, after_apply: bool, add_ignore:
     offer = make_command_builder(job)
     # apply knows no baseline: it would make the changes that are passed over here too
     beyond = {"apply"} if settings.baseline is not None and found.hidden else set()
-    whole = build_whole_command(job, found.edits)
+    whole = build_whole_command(job, found)
     outcome = Outcome(
         "found",
         result,

@@ -50,7 +50,7 @@ class Patching(Struct, frozen=True):
         """What to tell about it."""
         from ddp_codemod.report.outcome import Outcome
 
-        whole = build_whole_command(self.job, (*self.made, *self.rendered.left))
+        whole = build_whole_command(self.job, self.survey)
         base = self.job.settings.diff_base or ""
         return Outcome(
             done, self.made, self.rendered.left, self.rendered.failed, make_command_builder(self.job), base, whole, self.cost

@@ -247,13 +247,11 @@ def exit_code(survey: Survey, settings: Settings, failed: Iterable[Skipped] = ()
     return DONE
 
 
-def build_whole_command(job: Job, edits: Iterable[Edit]) -> str:
+def build_whole_command(job: Job, survey: Survey) -> str:
     """The same command for the whole project; "" where this run is about that already, or found edits."""
-    paths = {Path(os.path.realpath(path)) for path in job.settings.paths}
-    root = Path(os.path.realpath(job.root))
-    if root in paths or any(True for _ in edits) or all(path in paths for path in root.rglob("*.py")):
+    if not survey.partial or survey.edits:
         return ""
-    return job.settings.again(job.settings.command, platform=job.options.platform.id, paths=(os.path.relpath(root),))
+    return job.settings.again(job.settings.command, platform=job.options.platform.id, paths=(os.path.relpath(job.root),))
 
 
 def make_command_builder(job: Job) -> Callable[..., str]:

@@ -41,7 +41,7 @@ def command(settings: Settings) -> int:
             job.console.out(line)
     result = tuple(edit for edit in found.edits if is_applicable(edit, settings.unsafe))
     left = tuple(edit for edit in found.edits if not is_applicable(edit, settings.unsafe))
-    whole = build_whole_command(job, found.edits)
+    whole = build_whole_command(job, found)
     outcome = Outcome("scanned", result, left, again=make_command_builder(job), whole=whole)
     for line in format_summary(job.view(found, sys.stderr), outcome):
         job.console.say(line)

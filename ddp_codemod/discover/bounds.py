@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -33,6 +34,15 @@ class Bounds(Struct, frozen=True):
         """Whether a file lies under the paths; where it is a link the one that it leads to, too."""
         names = {name, self.links.get(name, name)}
         return all(any(is_under(one, at) for at in self.under) for one in names)
+
+    def count_files(self, names: Collection[str]) -> dict[str, Any]:
+        """What a survey says of the files of a project: how many it is about, how many the project omits, and whether others are there."""
+        covered = [name for name in names if self.covers(name)]
+        return {
+            "files_seen": sum(not self.excludes(name) for name in covered),
+            "excluded": sum(map(self.is_excluded_by_config, covered)),
+            "partial": len(covered) < len(names),
+        }
 
     def admits(self, name: str) -> bool:
         """Whether a file may be changed."""

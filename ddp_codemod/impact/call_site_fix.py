@@ -100,7 +100,7 @@ def _mark_unsafe_if_replaced(context: Context, finding: Finding) -> Finding:
 
 
 def _keep_other_texts(context: Context, finding: Finding) -> Finding:
-    """The finding, whose objects stand only for the texts that they are for, where code or a user may give another one."""
+    """The finding, whose objects replace only the texts that they are for, where code or a user may give another one."""
     if not any(isinstance(one, ObjectChoice) and one.closed for one in finding.changes):
         return finding
     if not is_user_supplied(context, finding) and not is_set_by_name(context, finding):

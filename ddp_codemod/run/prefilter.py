@@ -137,8 +137,7 @@ class Prefilter:
             edits=(),
             advisories=(),
             skipped=tuple(sorted((one for one in skipped if not bounds.excludes(one.name)), key=lambda one: one.name)),
-            files_seen=sum(map(bounds.admits, names)),
-            excluded=sum(bounds.covers(name) and bounds.is_excluded_by_config(name) for name in names),
+            **bounds.count_files(names),
             without_entry_point=sum(map(bounds.admits, self.texts.files_using_device(device.replaces)))
             if device is not None
             else 0,

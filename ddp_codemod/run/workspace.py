@@ -104,6 +104,7 @@ def join_surveys(surveys: Sequence[Survey]) -> Survey:
             sorted((one for found in surveys for one in found.uncovered), key=lambda one: (one.place.name, one.line))
         ),
         files_seen=sum(found.files_seen for found in surveys),
+        partial=any(found.partial for found in surveys),
         ignored=sum(found.ignored for found in surveys),
         unreached=tuple(sorted({name for one in surveys for name in one.unreached})),
         unfollowed=tuple(place for one in surveys for place in one.unfollowed),

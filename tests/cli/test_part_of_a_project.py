@@ -27,3 +27,13 @@ def test_the_whole_project(project, run) -> None:  # type: ignore[no-untyped-def
     assert PART not in run("diff", ".", "--platform", "rocm").said
     assert PART not in run("diff", str(root), "--platform", "rocm").said
     assert PART not in run("diff", "train.py", "--platform", "rocm").said
+
+
+def test_files_that_are_none_of_the_project_are_no_other_part(project, run) -> None:  # type: ignore[no-untyped-def]
+    root: Path = project(train="import os\n")
+    (root / "src").mkdir()
+    (root / "train.py").rename(root / "src" / "train.py")
+    (root / ".venv" / "lib").mkdir(parents=True)
+    (root / ".venv" / "pyvenv.cfg").write_text("home = /usr/bin\n", "utf-8")
+    (root / ".venv" / "lib" / "package.py").write_text("import os\n", "utf-8")
+    assert PART not in run("check", "src", "--platform", "rocm").said
