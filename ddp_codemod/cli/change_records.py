@@ -100,22 +100,12 @@ def list_ported_platforms(root: Path) -> set[str]:
 
 def is_ported_portably(root: Path, platform: str) -> bool:
     """Whether applies on record ported the tree to a platform, and each so that the code still runs elsewhere."""
-    from ddp_codemod.write.journal_folders import has_journal
-
-    if not has_journal(root):
-        return False
-    from ddp_codemod.write.journal import find_ported_changes
-
-    known = [why.portable for why in find_ported_changes(root) if why.platform == platform]
+    known = [why.portable for why in _find_standing_changes(root) if why.platform == platform]
     return bool(known) and all(known)
 
 
 def count_earlier_ports(root: Path, platform: str) -> dict[str, tuple[int, int]]:
     """How many changes for other platforms an apply on record left in the tree, and in how many files, by the platform."""
-    from ddp_codemod.write.journal_folders import has_journal
-
-    if not has_journal(root):
-        return {}
     found: dict[str, dict[tuple[object, ...], str]] = {}
     for why in _find_standing_changes(root):
         if why.reason.means not in _BESIDE:
@@ -125,10 +115,6 @@ def count_earlier_ports(root: Path, platform: str) -> dict[str, tuple[int, int]]
 
 def find_other_platform(root: Path, rules: Rules, platform: Platform) -> str:
     """The platform that an apply on record ported the tree to alone, and whose device this one lacks; "" where there is none."""
-    from ddp_codemod.write.journal_folders import has_journal
-
-    if not has_journal(root):
-        return ""
     known = {why.platform for why in _find_standing_changes(root) if not why.portable}
     others = (rules.platforms[name] for name in sorted(known) if name in rules.platforms)
     devices = ((one.id, one.device.type) for one in others if one.device is not None and one.device.module)
@@ -137,6 +123,10 @@ def find_other_platform(root: Path, rules: Rules, platform: Platform) -> str:
 
 def _find_standing_changes(root: Path) -> Iterator[Why]:
     """The changes on record that are still in their files: another branch, or an older state, holds none of their lines."""
+    from ddp_codemod.write.journal_folders import has_journal
+
+    if not has_journal(root):
+        return
     from ddp_codemod.write.journal import find_ported_changes
 
     texts: dict[str, str] = {}

@@ -271,3 +271,12 @@ def test_a_pinned_port_stays_pinned(project, run) -> None:  # type: ignore[no-un
     assert run("apply", ".", "--platform", "ascend", "--unsafe").code == 0
     (root / "b.py").write_text(PLAIN)
     assert "portable" not in run("check", ".", "--platform", "ascend").said
+
+
+def test_a_tree_without_the_portable_port_has_no_style_of_it(project, run) -> None:  # type: ignore[no-untyped-def]
+    root: Path = project(a=TRAIN)
+    before = (root / "a.py").read_bytes()
+    assert run("apply", ".", "--platform", "ascend", "--style", "portable", "--unsafe").code == 0
+    assert (root / "a.py").read_bytes() != before
+    (root / "a.py").write_bytes(before)  # as another branch has it
+    assert "style portable" not in run("check", ".", "--platform", "ascend").said
