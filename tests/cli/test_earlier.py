@@ -278,5 +278,5 @@ def test_a_tree_without_the_portable_port_has_no_style_of_it(project, run) -> No
     before = (root / "a.py").read_bytes()
     assert run("apply", ".", "--platform", "ascend", "--style", "portable", "--unsafe").code == 0
     assert (root / "a.py").read_bytes() != before
-    (root / "a.py").write_bytes(before)  # as another branch has it
+    (root / "a.py").write_bytes(before + b"\nprint(1)\n")  # as another branch has it
     assert "style portable" not in run("check", ".", "--platform", "ascend").said
