@@ -108,8 +108,7 @@ def count_earlier_ports(root: Path, platform: str) -> dict[str, tuple[int, int]]
     """How many changes for other platforms an apply on record left in the tree, and in how many files, by the platform."""
     found: dict[str, dict[tuple[object, ...], str]] = {}
     for why in _find_standing_changes(root):
-        if why.reason.means not in _BESIDE:
-            found.setdefault(why.platform, {})[why.name, why.rule, why.lines] = why.name
+        found.setdefault(why.platform, {})[why.name, why.rule, why.lines] = why.name
     return {other: (len(names), len({*names.values()})) for other, names in found.items() if other != platform}
 
 
@@ -122,24 +121,28 @@ def find_other_platform(root: Path, rules: Rules, platform: Platform) -> str:
 
 
 def _find_standing_changes(root: Path) -> Iterator[Why]:
-    """The changes on record that are still in their files: another branch, or an older state, holds none of their lines."""
+    """The changes on record that are still in their files: another branch, or an older state, holds none of their lines.
+
+    Imports and helpers are no changes of their own.
+    """
     from ddp_codemod.write.journal_folders import has_journal
 
     if not has_journal(root):
         return
     from ddp_codemod.write.journal import find_ported_changes
 
-    texts: dict[str, str] = {}
-    for why in find_ported_changes(root):
-        if why.name not in texts:
+    held: dict[str, set[str]] = {}
+    for why in (why for why in find_ported_changes(root) if why.reason.means not in _BESIDE):
+        if why.name not in held:
             try:
-                texts[why.name] = (root / why.name).read_bytes().decode("utf-8", "replace")
+                text = (root / why.name).read_bytes().decode("utf-8", "replace")
             except OSError:
-                texts[why.name] = ""
-        old = why.before.splitlines()
-        new = [line for _, line in why.lines if line not in old]
-        here = any(line.strip() in texts[why.name] for line in new)
-        if here or (not new and not all(line.strip() in texts[why.name] for line in old)):  # or it took lines out
+                text = ""
+            held[why.name] = {line.strip() for line in text.splitlines()}
+        old = {line.strip() for line in why.before.splitlines()}
+        new = {line.strip() for _, line in why.lines} - old
+        here = any(len(line) >= _TELLING for line in new & held[why.name])
+        if here or (not new and not old <= held[why.name]):  # or it took lines out
             yield why
 
 
