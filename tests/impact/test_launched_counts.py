@@ -109,7 +109,7 @@ def run(root: Path, ranks: int, several: bool) -> list[str]:
     return [path.read_text() for path in sorted(root.glob("out-*"))]
 
 
-@pytest.mark.parametrize("program", [SPAWNS, POSITIONAL, LOOPED])
+@pytest.mark.parametrize("program", [SPAWNS, *(pytest.param(one, marks=pytest.mark.long) for one in (POSITIONAL, LOOPED))])
 def test_a_program_that_starts_a_process_for_each_gpu_starts_as_many_as_it_is_told(tmp_path: Path, program: str) -> None:
     assert 'torch.cuda.device_count() or int(os.environ.get("LOCAL_WORLD_SIZE", 1))' in apply(tmp_path, program)
     assert run(tmp_path, 1, several=True) == ["True 1.5", "True 1.5"]  # the mean over both

@@ -21,6 +21,8 @@ LAUNCHED = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1"}
 AT_IMPORT = {"bare_names", "names_imported", "masked"}
 BY_A_LAUNCHER = {"gathered", "launched"}  # these read its variables before anything else
 NAMES = sorted(path.name for path in PROGRAMS.iterdir() if path.is_dir())
+QUICK = {"engine", "gathered", "launched", "names_imported", "voice_spawn"}  # one of each kind; the others by ``make long``
+MOSTLY_LONG = [name if name in QUICK else pytest.param(name, marks=pytest.mark.long) for name in NAMES]
 
 
 def copy(tmp_path: Path, name: str, kind: str) -> Path:
@@ -44,7 +46,7 @@ def test_there_are_a_dozen_programs() -> None:
     assert len(NAMES) >= 12
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", MOSTLY_LONG)
 def test_it_dies_before_and_trains_after(tmp_path: Path, truth: SimpleNamespace, name: str) -> None:
     before, after, beside = (copy(tmp_path, name, kind) for kind in ("before", "after", "beside"))
     died = run(truth, before, ROCM, **(LAUNCHED if name in BY_A_LAUNCHER else {}))
@@ -66,7 +68,9 @@ def test_it_dies_before_and_trains_after(tmp_path: Path, truth: SimpleNamespace,
     assert run(truth, after, WITH_IT).losses == near(grouped.losses)
 
 
-@pytest.mark.parametrize("name", ["voice_spawn", "engine", "bare_names"])
+@pytest.mark.parametrize(
+    "name", ["voice_spawn", *(pytest.param(name, marks=pytest.mark.long) for name in ("engine", "bare_names"))]
+)
 def test_two_processes_train_with_gloo_where_torch_has_it(tmp_path: Path, truth: SimpleNamespace, name: str) -> None:
     root = copy(tmp_path, name, "after")
     truth.apply(root, "rocm-windows")
@@ -75,10 +79,10 @@ def test_two_processes_train_with_gloo_where_torch_has_it(tmp_path: Path, truth:
     assert two.losses
 
 
-def test_a_second_run_finds_nothing(tmp_path: Path, truth: SimpleNamespace) -> None:
-    for name in NAMES:
-        root = copy(tmp_path, name, name)
-        truth.apply(root, "rocm-windows")
-        texts = {path: path.read_bytes() for path in root.rglob("*.py")}
-        truth.apply(root, "rocm-windows")
-        assert texts == {path: path.read_bytes() for path in root.rglob("*.py")}, name
+@pytest.mark.parametrize("name", MOSTLY_LONG)
+def test_a_second_run_finds_nothing(tmp_path: Path, truth: SimpleNamespace, name: str) -> None:
+    root = copy(tmp_path, name, name)
+    truth.apply(root, "rocm-windows")
+    texts = {path: path.read_bytes() for path in root.rglob("*.py")}
+    truth.apply(root, "rocm-windows")
+    assert texts == {path: path.read_bytes() for path in root.rglob("*.py")}

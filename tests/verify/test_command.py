@@ -69,7 +69,7 @@ def on(monkeypatch: pytest.MonkeyPatch, root: Path, **machine: Any) -> None:
     monkeypatch.setenv("PYTHONPATH", str(MACHINES))
 
 
-@pytest.mark.parametrize(("case", "name"), FIXTURES)
+@pytest.mark.parametrize(("case", "name"), [FIXTURES[0], *(pytest.param(*one, marks=pytest.mark.long) for one in FIXTURES[1:])])
 def test_on_rocm_it_tells_before_from_after(
     case: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -100,6 +100,7 @@ def test_four_ranks_and_torchrun_and_json(
     assert (trial["state"], trial["ranks"], trial["launch"]) == ("passed", 4, "torchrun")
 
 
+@pytest.mark.long
 def test_without_libuv_the_patch_cures_spawn_and_nothing_cures_torchrun(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -166,7 +167,7 @@ def find_free_port() -> int:
     return find_free_port()
 
 
-@pytest.mark.parametrize("stop", [True, False])
+@pytest.mark.parametrize("stop", [pytest.param(True, marks=pytest.mark.long), False])
 def test_a_command_of_the_user_s_is_watched(project, capfd: pytest.CaptureFixture[str], stop: bool) -> None:  # type: ignore[no-untyped-def]
     project(COMMAND.replace("{port}", str(find_free_port())))
     code, out, err = verify(capfd, "--run", f"{sys.executable} train.py", *(["--steps", "0"] if stop else []))

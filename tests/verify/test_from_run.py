@@ -34,7 +34,7 @@ class Missed(Struct, frozen=True):
 
 def mostly_long(projects: Iterable[str]) -> list[Any]:
     """The first three; the others, which start real processes just so, are tried by ``make long``."""
-    return [name if at < 3 else pytest.param(name, marks=pytest.mark.long) for at, name in enumerate(projects)]
+    return [name if at < 2 else pytest.param(name, marks=pytest.mark.long) for at, name in enumerate(projects)]
 
 
 def plugin(root: Path) -> None:
@@ -500,7 +500,7 @@ for number, cell in enumerate(json.load(open(sys.argv[1]))["cells"]):
 """
 
 
-@pytest.mark.parametrize("name", ["<ipython-input-{0}-abc>", "/tmp/ipykernel_{0}77/{0}.py"])
+@pytest.mark.parametrize("name", ["<ipython-input-{0}-abc>", pytest.param("/tmp/ipykernel_{0}77/{0}.py", marks=pytest.mark.long)])
 def test_a_cell_of_a_notebook_is_located_and_cured(
     name: str, root: Path, tmp_path: Path, write: Callable[[Missed], None], capfd: pytest.CaptureFixture[str]
 ) -> None:

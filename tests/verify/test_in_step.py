@@ -78,7 +78,7 @@ def run(capfd: pytest.CaptureFixture[str]) -> tuple[int, dict[str, Any] | None, 
     return code, document["run"]["sync_check"], err
 
 
-@pytest.mark.parametrize("parts", [{"wrap": DDP}, {"shared": SUM}])
+@pytest.mark.parametrize("parts", [{"wrap": DDP}, pytest.param({"shared": SUM}, marks=pytest.mark.long)])
 def test_ranks_that_share_gradients_pass(project: Path, capfd: pytest.CaptureFixture[str], parts: dict[str, str]) -> None:
     write(project, **parts)
     code, found, err = run(capfd)
@@ -101,6 +101,7 @@ def test_ranks_that_share_nothing_fail(project: Path, capfd: pytest.CaptureFixtu
     assert not list(project.glob("**/ddp_codemod_steps*"))  # nothing is written into the project
 
 
+@pytest.mark.long
 def test_a_learning_rate_of_0_at_first_hides_nothing(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     write(
         project,
@@ -116,9 +117,12 @@ def test_a_learning_rate_of_0_at_first_hides_nothing(project: Path, capfd: pytes
     [
         {"world": "1"},
         {"shared": "continue"},  # no step
-        {"later": "[dist.broadcast(one.data, 0) for one in model.parameters()]"},
+        pytest.param({"later": "[dist.broadcast(one.data, 0) for one in model.parameters()]"}, marks=pytest.mark.long),
         pytest.param({"imports": "import torch.distributed.algorithms.model_averaging.averagers"}, marks=pytest.mark.long),
-        {"wrap": "half = dist.new_group([rank]) if rank == 0 else dist.new_group([0])"},  # groups of some ranks
+        pytest.param(
+            {"wrap": "half = dist.new_group([rank]) if rank == 0 else dist.new_group([0])"},  # groups of some ranks
+            marks=pytest.mark.long,
+        ),
         pytest.param({"wrap": "model = torch.nn.Linear(4, 2 + rank)"}, marks=pytest.mark.long),  # other parameters
         pytest.param(
             {"shared": "dist.all_reduce(model[0].weight.grad); dist.all_reduce(model[0].bias.grad)"}, marks=pytest.mark.long
@@ -161,6 +165,7 @@ def test_shards_that_differ_by_design_are_no_failure(project: Path, capfd: pytes
     assert (code, found) == (0, None), err
 
 
+@pytest.mark.long
 def test_an_optimizer_that_shares_gradients_itself(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     own = (
         "class Own(torch.optim.SGD):\n    def step(self):\n        for group in self.param_groups:\n"
