@@ -185,6 +185,7 @@ class Advice(RuleEntry, frozen=True, kw_only=True):
     # only where torch comes from the platform's maker (Platform.install): PACKAGES and INSTALL in the text are what to install, and how
     vendor: bool = False
     rule: str | None = None  # only where this rule is in force
+    mentions: tuple[Name, ...] = ()  # only in projects whose code has one of these names; empty: in any
     bare: bool = False  # only where torch may have been built without its distributed package
     when: When = msgspec.field(default_factory=dict)  # the versions for which it holds
     # whether it is reported where only some of the project's versions are meant, or they are not known

@@ -86,6 +86,8 @@ class PortedProject(Struct, dict=True):
             return False
         if advice.bare and not self._bare:
             return False
+        if advice.mentions and not any(map(self.context.tracer.resolver.project.mentioning, advice.mentions)):
+            return False
         if advice.picks:
             return advice.picked(platform)
         return bool(self.groups(advice))

@@ -20,7 +20,7 @@ from ddp_codemod.impact.call_translations import (
     make_translations,
     merge_omissions,
 )
-from ddp_codemod.impact.unfollowed_writes import find_written_elsewhere
+from ddp_codemod.impact.unfollowed_writes import find_written_elsewhere, is_read_from_object
 from ddp_codemod.impact.user_supplied_names import (
     add_warnings,
     can_be_user_supplied,
@@ -63,7 +63,7 @@ def fix_for_unseen_callers(context: Context, findings: Sequence[Finding], left: 
     texts = {one.text: wanted for one in left if (wanted := assess(one.text, choice, names).wanted) is not None}
     result: list[Finding] = []
     for one in findings:
-        written = texts if is_chosen_by_caller(one) else find_written_elsewhere(context, one, left)
+        written = texts if is_chosen_by_caller(one) or is_read_from_object(one) else find_written_elsewhere(context, one, left)
         some = {text: texts[text] for text in written if text in texts}
         result.append(_translate_for_callers(context, one, some, rule) if some else one)
     return result

@@ -14,7 +14,25 @@ from ddp_codemod.model import Action, Uncovered
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context, Finding
 from ddp_codemod.sites.entities import Definition
+from ddp_codemod.sites.scopes import lasting_bindings, scope_of
 from ddp_codemod.sites.surface_calls import Use
+
+_READS = (ast.Attribute, ast.Subscript, ast.Call, ast.BoolOp)
+
+
+def is_read_from_object(finding: Finding) -> bool:
+    """Whether a call that stays as it is has its value from an object, a mapping or a function, which code that nothing follows may change.
+
+    A name counts where its scope takes it from there: ``backend = options["backend"]``.
+    """
+    use, argument = finding.use, finding.argument
+    known = bool(finding.possible) and all(isinstance(source.value, Known) for source in finding.possible)
+    if finding.action is not Action.KEEP or not known or not isinstance(use, Use) or is_test(use.module.name):
+        return False
+    if isinstance(argument, ast.Name):
+        made = lasting_bindings(use.module, scope_of(use.module, argument), argument.id)
+        return any(isinstance(one.value, _READS) for one in made)
+    return isinstance(argument, _READS)
 
 
 def may_be_written_elsewhere(context: Context, finding: Finding, names: Sequence[str]) -> bool:

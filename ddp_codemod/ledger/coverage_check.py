@@ -10,6 +10,7 @@ from ddp_codemod.catalog.backends import assess
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.discover.kinds import is_in_test_folder
 from ddp_codemod.kinds import Meaning
+from ddp_codemod.ledger.backend_classes import find_backend_classes
 from ddp_codemod.ledger.code_in_texts import find_code_in_texts
 from ddp_codemod.ledger.commands_in_code import find_commands_in_code
 from ddp_codemod.ledger.direct_library_calls import find_direct_library_calls
@@ -71,6 +72,7 @@ def find_uncovered_mentions(
             found.append(Uncovered(one.place, line, one.value, _explain_mention(one)))
     others = (
         *find_direct_library_calls(context.tracer, backends, names, admits),
+        *find_backend_classes(context, admits),
         *find_commands_in_code(context.tracer, names, words.sayers, admits),
         *find_code_in_texts(context.tracer, names, called | passing, words.sayers, admits),
         *find_strategies(context, decisions, admits),
@@ -171,7 +173,9 @@ def _is_unread(tracer: Tracer, one: Mention, words: RuleWords) -> bool:
         if not isinstance(one.node, Option) or not tracer.resolver.project.started(one.node.program):
             return True
     if isinstance(one.tree, Document) and isinstance(one.node, Entry):
-        return is_unread_entry(tracer, one.tree, one.node, words.sayers)
+        return (one.node.path[-1:] and one.node.path[-1] in words.built_with) or is_unread_entry(
+            tracer, one.tree, one.node, words.sayers
+        )
     if isinstance(one.node, Option) and is_unread_option(tracer, one.node.name, words.blind):
         return True
     return isinstance(one.node, (Option, Setting)) and one.node.name in words.built_with

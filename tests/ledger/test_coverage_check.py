@@ -374,3 +374,38 @@ def test_a_strategy_in_a_file_that_no_program_takes_is_listed(
     (tmp_path / "a.yaml").write_text(settings, "utf-8")
     assert [text for _, _, text in left(project(tmp_path, run_py=program))] == listed
     assert left(tmp_path, "cuda") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "CLASSES = {'fast': dist.ProcessGroupNCCL}",
+        "def pick(name):\n    return dist.ProcessGroupNCCL if name == 'fast' else dist.ProcessGroupGloo",
+        "make = dist.ProcessGroupNCCL",
+        "import fancy\nfancy.start(cls=dist.ProcessGroupNCCL)",
+    ],
+)
+def test_a_class_that_is_the_backend_is_listed_where_it_is_kept(tmp_path: Path, line: str) -> None:
+    project(tmp_path, run_py=f"import torch.distributed as dist\n\n{line}\n")
+    assert [(path, text) for path, _, text in left(tmp_path)] == [("run.py", "ProcessGroupNCCL")]
+    assert left(tmp_path, "cuda") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "print(isinstance(dist.group.WORLD, dist.ProcessGroupNCCL))",
+        "def show(group: dist.ProcessGroupNCCL) -> None: ...",
+        "group: dist.ProcessGroupNCCL | None = None",
+        "options = dist.ProcessGroupNCCL.Options",
+        "make = dist.ProcessGroupGloo",
+        "class ProcessGroupNCCL: ...\nmake = ProcessGroupNCCL",
+    ],
+)
+def test_a_class_that_is_asked_about_or_a_type_is_not_listed(tmp_path: Path, line: str) -> None:
+    assert left(project(tmp_path, run_py=f"import torch.distributed as dist\n\n{line}\n")) == []
+
+
+def test_a_library_that_a_manifest_links_is_no_value(tmp_path: Path) -> None:
+    (project(tmp_path) / "Cargo.toml").write_text('[package]\nname = "nccl-sys"\nlinks = "nccl"\n', "utf-8")
+    assert left(tmp_path) == []
