@@ -74,6 +74,8 @@ def call_apart(before: dict[str, Any], after: dict[str, Any], platform: str) -> 
             method = str(new.get("init_method"))
             if _LIBUV.sub("", method) == old.get("init_method", "env://"):
                 old.pop("init_method", None), new.pop("init_method")
+        if old.get("device_id") is not None and new.get("device_id") is None and BACKEND[platform] == "gloo":
+            old.pop("device_id"), new.pop("device_id", None)  # for which DeviceMesh would split the group, as gloo cannot
         if "timeout" not in old and new.get("timeout") == GLOO_TIMEOUT:  # which it would have without being told
             new.pop("timeout")
     if windows and before["call"] == "torch.distributed.TCPStore" and "use_libuv" not in old:

@@ -44,7 +44,7 @@ class Evaluator(Tracer):
         """See Tracer."""
         if isinstance(node, ast.Constant):
             return [Value(module, node, trace.kind, Known(node.value), None, trace)]
-        if (changed := translations.find_translation(node)) is not None:
+        if (changed := translations.find_translation(node)) is not None and translations.is_of_names(self, changed):
             return translations.trace_translated(self, module, node, changed, trace)
         if isinstance(node, (ast.IfExp, ast.BoolOp)):
             return conditionals.trace_conditional(self, module, node, trace)

@@ -25,6 +25,7 @@ class Translation(Struct, frozen=True, eq=False):
     texts: dict[str | None, ast.expr]
     under: tuple[ast.expr, ...] = ()  # what has to be true besides, for code that other machines run too
     keys: tuple[str, ...] = ()  # the entries of a mapping whose values are changed; () for all of them
+    inside: bool = False  # the texts are parts of what goes in, each of which is exchanged
 
 
 def find_translation(node: ast.expr) -> Translation | None:
@@ -48,7 +49,24 @@ def find_translation(node: ast.expr) -> Translation | None:
         table = node.func.value
         if isinstance(table, ast.Dict) and (old := _list_texts(table.keys)) and _is_same(*node.args):
             return Translation(_unwrap_named(node.args[0]), dict(zip(old, table.values, strict=True)))
-    return None
+    return _find_exchange(node)
+
+
+def _find_exchange(node: ast.expr) -> Translation | None:
+    """``given.replace("nccl", "gloo")``, once or several times."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "replace":
+        return None
+    texts = _list_texts(node.args)
+    if len(node.args) != 2 or len(texts) != 2 or node.keywords or not texts[0]:
+        return None
+    before = _find_exchange(node.func.value)
+    given, known = (before.given, before.texts) if before is not None else (node.func.value, {})
+    return Translation(given, {**known, texts[0]: node.args[1]}, inside=True)
+
+
+def is_of_names(tracer: Tracer, made: Translation) -> bool:
+    """Whether what is exchanged inside of a text is the name of a backend, not a sign; of a whole text it may be any."""
+    return not made.inside or all(text is not None and text.rpartition(":")[2] in tracer.rules.backends for text in made.texts)
 
 
 def find_part_translation(node: ast.expr) -> Translation | None:
@@ -61,7 +79,7 @@ def find_part_translation(node: ast.expr) -> Translation | None:
             return None
         source = source.func.value
     made = find_translation(node.value if isinstance(node, ast.DictComp) else node.elt)
-    if made is None:
+    if made is None or made.inside:
         return None
     asked = {test: keys for test in made.under if (keys := _list_keys(node, test))}
     under = tuple(test for test in made.under if test not in asked)
@@ -98,6 +116,9 @@ def trace_translated_values(
     found, made_here = list[Value](), list[Value]()
     for source in given:
         value = source.value.value if isinstance(source.value, Known) else UNKNOWN
+        if made.inside and isinstance(value, str):
+            found.append(replace(source, value=Known(_exchange(value, made))))
+            continue
         new = made.texts.get(value) if value is None or isinstance(value, str) else None
         if new is None:
             found.append(source)
@@ -114,6 +135,12 @@ def trace_translated_values(
             made_here += tracer.evaluate(module, new, trace.step(module.place(node), said, OriginKind.LITERAL))
     # where the machine that runs the code decides, what goes in may arrive as it is
     return [*dict.fromkeys([*given, *found, *made_here])] if None in truths else [*found, *made_here]
+
+
+def _exchange(text: str, made: Translation) -> str:
+    for old, new in made.texts.items():
+        text = text.replace(old or "", str(new.value)) if isinstance(new, ast.Constant) else text
+    return text
 
 
 def _list_keys(node: ast.DictComp | ast.GeneratorExp, test: ast.expr) -> list[str]:

@@ -31,10 +31,22 @@ def translate_argument(change: Translation, purely: Purely, unless: str = "") ->
         return place.start, place.end, _extend_condition(module, node, other, unless)
     if change.closed and not unless and purely(module, node):
         return place.start, place.end, f"{quote}{change.pairs[0][1]}{quote}"
+    if change.inside:
+        return place.start, place.end, _format_exchange(change, quote, unless)
     given = (change.name, change.name) if change.name else format_argument(module, node)
     text = _format_choice(change, given, quote, unless)
     binds = isinstance(around, ast.BinOp) or (isinstance(around, ast.FormattedValue) and text.startswith("{"))
     return place.start, place.end, f"({text})" if binds else text
+
+
+def _format_exchange(change: Translation, quote: str, unless: str) -> str:
+    """The text with its parts exchanged, ``given.replace("nccl", "gloo")``; of a condition one branch alone is worked out."""
+    module, node = change.module, change.argument
+    text = module.text(node)
+    dotted = isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant, ast.JoinedStr))
+    calls = "".join(f".replace({quote}{old}{quote}, {quote}{new}{quote})" for old, new in change.pairs)
+    changed = f"{text if dotted else f'({text})'}{calls}"
+    return f"{changed} if {negate_condition(unless)} else {text}" if unless else changed
 
 
 def find_other_machines(change: Translation) -> Choice | None:

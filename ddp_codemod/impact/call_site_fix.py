@@ -9,8 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.backends import assess
+from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.joined_texts import list_text_fragments
 from ddp_codemod.dataflow.monkey_patches import find_monkey_patch
+from ddp_codemod.dataflow.translations import is_translated
 from ddp_codemod.dataflow.values import Value
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.impact.call_translations import (
@@ -20,7 +22,7 @@ from ddp_codemod.impact.call_translations import (
     make_translations,
     merge_omissions,
 )
-from ddp_codemod.impact.unfollowed_writes import find_written_elsewhere, is_read_from_object
+from ddp_codemod.impact.unfollowed_writes import find_written_elsewhere
 from ddp_codemod.impact.user_supplied_names import (
     add_warnings,
     can_be_user_supplied,
@@ -29,7 +31,7 @@ from ddp_codemod.impact.user_supplied_names import (
     is_set_by_name,
     is_user_supplied,
 )
-from ddp_codemod.impact.wrong_names import find_composite_names, find_wrong_names, is_text, may_be_none
+from ddp_codemod.impact.wrong_names import find_composite_names, find_wrong_names, is_text, list_exchanges, may_be_none
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Action, Applicability, Reason, Uncovered
 from ddp_codemod.policy.bound_arguments import find_reader_of_bound
@@ -63,7 +65,7 @@ def fix_for_unseen_callers(context: Context, findings: Sequence[Finding], left: 
     texts = {one.text: wanted for one in left if (wanted := assess(one.text, choice, names).wanted) is not None}
     result: list[Finding] = []
     for one in findings:
-        written = texts if is_chosen_by_caller(one) or is_read_from_object(one) else find_written_elsewhere(context, one, left)
+        written = texts if is_chosen_by_caller(one) else find_written_elsewhere(context, one, left)
         some = {text: texts[text] for text in written if text in texts}
         result.append(_translate_for_callers(context, one, some, rule) if some else one)
     return result
@@ -154,6 +156,9 @@ def _split_changes(context: Context, uses: OtherUses, finding: Finding) -> tuple
         else:
             moved.append(change)
             met.append(other)
+    if moved:  # a name in place of None would keep the code from giving the name that stays
+        given = [one for one in kept if isinstance(one, NewText) and one.source.value == Known(None)]
+        kept, moved = [one for one in kept if one not in given], [*moved, *given]
     return kept, moved, met
 
 
@@ -161,8 +166,11 @@ def _translate_at_call(context: Context, uses: OtherUses, finding: Finding) -> F
     """The finding with a change at the call, where not every start of the value is known; None where the call is not the project's own."""
     if not is_name_argument(finding) or not _is_backend_finding(finding):  # an address of the group that is changed too
         return None
-    put_together = _is_joined(finding.argument) or any(map(_is_composed, finding.possible))
-    if not isinstance(finding.use, Use) or put_together or not all(map(_SEVERAL.fullmatch, find_composite_names(context))):
+    if not isinstance(finding.use, Use):
+        return None
+    if _is_joined(finding.argument) or any(map(_is_composed, finding.possible)):
+        return _exchange_parts(context, finding)
+    if not all(map(_SEVERAL.fullmatch, find_composite_names(context))):
         return None
     kept, _, _ = _split_changes(context, uses, finding)
     sure = [change for change in kept if not (isinstance(change, NewText) and change.source.trace.doubt is not None)]
@@ -179,6 +187,24 @@ def _translate_at_call(context: Context, uses: OtherUses, finding: Finding) -> F
     sure, result = merge_omissions(drop_translated_changes(sure, result), result)
     changes = (*sure, *(replace(one, closed=False) for one in result))
     return replace(changed, reason=_explain_untraced(context, result[0]), changes=changes)
+
+
+def _exchange_parts(context: Context, finding: Finding) -> Finding | None:
+    """The finding with the names exchanged inside of what arrives, where that is a text which is put together, whatever else it is."""
+    argument, use = finding.argument, finding.use
+    known = (isinstance(source.value, Known) and isinstance(source.value.value, str) for source in finding.possible)
+    texts = _is_joined(argument) or all(
+        is_text or _is_composed(one) for is_text, one in zip(known, finding.possible, strict=True)
+    )
+    if not isinstance(argument, ast.expr) or not isinstance(use, Use) or not texts or not use.is_exact:
+        return None
+    pairs = tuple(list_exchanges(context))
+    if not pairs or is_translated(context.facts, use.module, argument):
+        return None
+    rule = finding.rule or next(fix.id for fix in context.rules.fixes.values() if fix.recipe == "replace-backend")
+    changed = replace(finding, action=Action.EDIT, applicability=Applicability.SAFE, rule=rule, at=(), untraced=False)
+    made = Translation(use.module, argument, pairs, inside=True)
+    return replace(changed, reason=_explain_untraced(context, made), changes=(made,))
 
 
 def _is_composed(source: Value) -> bool:

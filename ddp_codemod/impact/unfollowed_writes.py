@@ -10,29 +10,12 @@ from ddp_codemod.dataflow.bulk_stores import find_classes
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.values import Value
 from ddp_codemod.discover.kinds import is_test
+from ddp_codemod.impact.unseen_stores import is_stored_unseen, list_words_of_read
 from ddp_codemod.model import Action, Uncovered
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context, Finding
 from ddp_codemod.sites.entities import Definition
-from ddp_codemod.sites.scopes import lasting_bindings, scope_of
 from ddp_codemod.sites.surface_calls import Use
-
-_READS = (ast.Attribute, ast.Subscript, ast.Call, ast.BoolOp)
-
-
-def is_read_from_object(finding: Finding) -> bool:
-    """Whether a call that stays as it is has its value from an object, a mapping or a function, which code that nothing follows may change.
-
-    A name counts where its scope takes it from there: ``backend = options["backend"]``.
-    """
-    use, argument = finding.use, finding.argument
-    known = bool(finding.possible) and all(isinstance(source.value, Known) for source in finding.possible)
-    if finding.action is not Action.KEEP or not known or not isinstance(use, Use) or is_test(use.module.name):
-        return False
-    if isinstance(argument, ast.Name):
-        made = lasting_bindings(use.module, scope_of(use.module, argument), argument.id)
-        return any(isinstance(one.value, _READS) for one in made)
-    return isinstance(argument, _READS)
 
 
 def may_be_written_elsewhere(context: Context, finding: Finding, names: Sequence[str]) -> bool:
@@ -53,10 +36,13 @@ def find_written_elsewhere(context: Context, finding: Finding, left: Iterable[Un
     """The names that nothing is seen to read, and that are written by reflection under the word under which a call has its value."""
     words = {*_list_words(finding)}
     project = context.tracer.resolver.project
-    for one in left if words else ():
+    read = list_words_of_read(finding)
+    for one in left:
         module = project.module(one.place.name) if one.place.name in project.names else None
         for node in module.nodes.get(ast.Constant, ()) if module is not None else ():
             if module is not None and isinstance(node, ast.expr) and module.place(node) == one.place:
+                if is_stored_unseen(context.tracer, module, node, read, finding):
+                    yield one.text
                 holder, word = _find_reflected_write(context, module, node)
                 if holder is not None and word in words and _can_be_same(context, finding, module, holder):
                     yield one.text

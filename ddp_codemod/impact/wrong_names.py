@@ -64,6 +64,20 @@ def find_composite_names(context: Context) -> frozenset[str]:
     return known["several backends"]
 
 
+def list_exchanges(context: Context) -> Iterator[tuple[str, str]]:
+    """What is exchanged inside of a text that names several backends: those of a device first, where they change with it, then the names."""
+    names, choice = context.rules.backends, context.platform.backend
+    usual = [name for name, one in names.items() if one.usual and assess(name, choice, names).wanted is not None]
+    for name in usual:
+        for device in names[name].devices:
+            wanted = assess(f"{device}:{name}", choice, names).wanted
+            if wanted is not None and wanted != f"{device}:{assess(name, choice, names).wanted}":
+                yield f"{device}:{name}", wanted
+    for name in usual:
+        if (instead := assess(name, choice, names).wanted) is not None:
+            yield name, instead
+
+
 def may_be_none(context: Context, finding: Finding) -> bool:
     """Whether None may come too, for which torch would pick a wrong backend."""
     parameters = finding.use.surface.parameters if isinstance(finding.use, Use) else ()

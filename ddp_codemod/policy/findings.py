@@ -42,7 +42,8 @@ class Translation(Struct, frozen=True, eq=False):
     ``closed``: nothing but these can arrive. ``key``: the argument is a mapping that the call unpacks, and this its entry.
     ``warning``: what the program says where it happens; empty where the value is the program's own. ``name``: what the argument
     is called before the call, where a line of the same edit gives it a name. ``fills``: the mapping may lack the entry, and holds no
-    None under it: the second of the only pair stands for what is missing.
+    None under it: the second of the only pair stands for what is missing. ``inside``: what arrives is put together, and the texts
+    are parts of it.
     """
 
     module: Module
@@ -53,6 +54,7 @@ class Translation(Struct, frozen=True, eq=False):
     warning: str = ""
     name: str = ""
     fills: bool = False
+    inside: bool = False
 
 
 class Splice(Struct, frozen=True, eq=False):

@@ -23,7 +23,10 @@ def split_manual_changes(context: Context, finding: Finding) -> Iterator[Finding
     left = tuple(change for change in finding.changes if change not in by_hand)
     first = by_hand[0].source
     where = f"{first.module.name}:{first.module.source.position(first.place.start)[0]}"
-    yield replace(finding, changes=left) if left else replace(finding, changes=()).keep(Reason.of("keep-by-hand", where=where))
+    kept = replace(finding, changes=()).keep(Reason.of("keep-by-hand", where=where))
+    yield (
+        replace(finding, changes=left) if left else replace(kept, untraced=True)
+    )  # the call takes it, where that is the project's own
     for change in by_hand:
         made = finding.review(finding.rule, _explain_manual_change(context, change))
         yield replace(made, at=(change.source,), possible=ValueSet((change.source,)), resolves_to=(_format_given_value(change),))

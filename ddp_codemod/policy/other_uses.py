@@ -15,6 +15,7 @@ from ddp_codemod.dataflow.fold import UNKNOWN, FoldResult, Known, fold, truth
 from ddp_codemod.dataflow.reads import Read
 from ddp_codemod.dataflow.references import find_entry_references, find_script_reference
 from ddp_codemod.dataflow.values import Value
+from ddp_codemod.model import Action, Place
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.parse.shell import Script
@@ -57,7 +58,10 @@ class OtherUses:
         self._groups: set[int] = set()  # the arguments that give groups their backends, and the calls themselves
         self._addresses: set[int] = set()  # of these the arguments that say where the processes meet
         self._alike: dict[int, list[Value]] = {}
+        self._reviewed: dict[Place, str] = {}  # values that a library takes which does not know the platform's name
         for finding in findings:
+            if finding.action is Action.REVIEW and not isinstance(finding.use, Use):  # a key, an option or a variable
+                self._reviewed |= {source.place: finding.use.surface.id for source in finding.possible}
             for source in finding.possible:
                 self._alike.setdefault(id(source.node), []).append(source)
             parameters = finding.use.surface.parameters if isinstance(finding.use, Use) else ()
@@ -91,12 +95,14 @@ class OtherUses:
                     return OtherUse(one.source.name, one.line, one.text)
             for script, start, line in find_launch_readers(self.context.tracer, source.module.name):
                 return OtherUse(script.name, script.source.position(start)[0], line)
+        start = source.module.source.position(source.place.start)[0]
+        if source.place in self._reviewed:
+            return OtherUse(source.module.name, start, self._reviewed[source.place])
         swap = Swap(value, text)
         found = find_reads(self.context.tracer, source, self._alike.get(id(source.node), ()))
         for read in found:
             if not self.is_harmless(read, swap) and self._can_arrive(source, read):
                 return OtherUse(read.module.name, read.module.line(read.node), self._format_context(read), read.sure)
-        start = source.module.source.position(source.place.start)[0]
         return OtherUse(source.module.name, start, source.text, False) if found.lost else None
 
     def _format_context(self, read: Read) -> str:

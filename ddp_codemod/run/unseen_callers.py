@@ -7,7 +7,8 @@ from functools import partial
 
 from ddp_codemod.catalog.backends import assess
 from ddp_codemod.impact.call_site_fix import fix_for_unseen_callers, is_chosen_by_caller
-from ddp_codemod.impact.unfollowed_writes import is_read_from_object, may_be_written_elsewhere
+from ddp_codemod.impact.unfollowed_writes import may_be_written_elsewhere
+from ddp_codemod.impact.unseen_stores import list_words_of_read
 from ddp_codemod.ledger.coverage_check import find_uncovered_mentions
 from ddp_codemod.policy.finding_decisions import decisions_of
 from ddp_codemod.policy.findings import Context, Finding
@@ -26,4 +27,4 @@ def apply_unseen_callers(context: Context, limits: Limits, findings: list[Findin
 
 
 def _is_open(context: Context, names: Sequence[str], finding: Finding) -> bool:
-    return is_chosen_by_caller(finding) or is_read_from_object(finding) or may_be_written_elsewhere(context, finding, names)
+    return is_chosen_by_caller(finding) or bool(list_words_of_read(finding)) or may_be_written_elsewhere(context, finding, names)

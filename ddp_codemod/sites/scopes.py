@@ -44,6 +44,9 @@ def scope_of(module: Module, node: ast.AST) -> ast.AST:
         if statement is None and isinstance(at, ast.stmt):
             statement = at
         parent = getattr(at, "parent", None)  # as ``module.parents`` has it: asked for each name
+        if isinstance(parent, ast.comprehension) and at is not parent.iter:
+            found = module.parents[parent]  # its target and its conditions belong to the comprehension, whichever part it is
+            break
         if parent is None or (_SCOPED[type(parent)] and _is_evaluated_in(parent, at)):
             found = parent or module.tree
             break
