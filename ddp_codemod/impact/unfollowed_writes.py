@@ -10,8 +10,9 @@ from ddp_codemod.dataflow.bulk_stores import find_classes
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.values import Value
 from ddp_codemod.discover.kinds import is_test
-from ddp_codemod.impact.unseen_stores import is_stored_unseen, list_words_of_read
+from ddp_codemod.impact.unseen_stores import is_spread_by_names, is_stored_unseen, list_words_of_read
 from ddp_codemod.model import Action, Uncovered
+from ddp_codemod.parse.document import Entry
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context, Finding
 from ddp_codemod.sites.entities import Definition
@@ -38,6 +39,9 @@ def find_written_elsewhere(context: Context, finding: Finding, left: Iterable[Un
     project = context.tracer.resolver.project
     read = list_words_of_read(finding)
     for one in left:
+        if read and one.place.name not in project.names and is_spread_by_names(context.tracer):
+            if any(entry.path[-1:] and entry.path[-1] in read for entry in _find_entries(context, one)):
+                yield one.text
         module = project.module(one.place.name) if one.place.name in project.names else None
         for node in module.nodes.get(ast.Constant, ()) if module is not None else ():
             if module is not None and isinstance(node, ast.expr) and module.place(node) == one.place:
@@ -46,6 +50,13 @@ def find_written_elsewhere(context: Context, finding: Finding, left: Iterable[Un
                 holder, word = _find_reflected_write(context, module, node)
                 if holder is not None and word in words and _can_be_same(context, finding, module, holder):
                     yield one.text
+
+
+def _find_entries(context: Context, one: Uncovered) -> Iterator[Entry]:
+    """The entry of a file of settings that a name is in."""
+    for document in context.tracer.resolver.project.documents(one.text):
+        if document.name == one.place.name:
+            yield from (entry for entry in document.entries if document.place(entry) == one.place)
 
 
 def _can_be_same(context: Context, finding: Finding, module: Module, holder: ast.expr) -> bool:

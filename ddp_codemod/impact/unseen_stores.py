@@ -62,15 +62,23 @@ def is_stored_unseen(tracer: Tracer, module: Module, node: ast.expr, words: Set[
     if not words:
         return False
     if isinstance(around, ast.Assign):
+        names = {target.id.lower() for target in around.targets if isinstance(target, ast.Name)}
+        if not names.isdisjoint(words) and is_spread_by_names(tracer):
+            return True  # a constant that is spread with others
         part = _find_part(finding.argument)
         targets = (target for target in around.targets if part is None or _find_part(target) in (part, None))
         return any(_is_unseen_target(tracer, module, target, words) for target in targets)
     if isinstance(around, ast.Tuple):  # a pair of a key and its value
         before = around.elts[around.elts.index(node) - 1] if node in around.elts[1:] else None
         return len(around.elts) == 2 and isinstance(before, ast.Constant) and before.value in words
+    if isinstance(around, ast.Call) and node in around.args[1:]:  # ``os.environ.setdefault("BACKEND", "nccl")``
+        before = around.args[around.args.index(node) - 1]
+        return isinstance(before, ast.Constant) and before.value in words
+    if isinstance(around, ast.keyword):
+        return around.arg in words and is_spread_by_names(tracer)
     if isinstance(around, ast.Dict) and node in around.values:
         key = around.keys[around.values.index(node)]
-        return isinstance(key, ast.Constant) and key.value in words and _is_spread_by_names(tracer)
+        return isinstance(key, ast.Constant) and key.value in words and is_spread_by_names(tracer)
     if isinstance(around, (ast.Return, ast.Lambda)):
         return _is_unseen_answer(module, around, words)
     return False
@@ -105,11 +113,16 @@ def _is_unseen(tracer: Tracer, module: Module, holder: ast.expr) -> bool:
     return not origins or any(one.maker is AllocationKind.UNKNOWN for one in origins)
 
 
-def _is_spread_by_names(tracer: Tracer) -> bool:
+def is_spread_by_names(tracer: Tracer) -> bool:
     """Whether code of the project gives an object, or the environment, what a table holds, name by name."""
     if "spread by names" not in tracer.memory:
         project = tracer.resolver.project
-        files = {*project.mentioning("setattr"), *project.mentioning("environ"), *project.mentioning("__dict__")}
+        files = {
+            *project.mentioning("setattr"),
+            *project.mentioning("environ"),
+            *project.mentioning("__dict__"),
+            *project.mentioning("vars"),
+        }
         modules = (module for name in sorted(files) if not is_test(name) for module in project.programs(name))
         tracer.memory["spread by names"] = any(map(_spreads_by_names, modules))
     return bool(tracer.memory["spread by names"])
@@ -122,7 +135,8 @@ def _spreads_by_names(module: Module) -> bool:
         if last in ("setattr", "__setattr__") and len(call.args) > 1 and not isinstance(call.args[-2], ast.Constant):
             return True
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-        if last == "update" and isinstance(owner, ast.Attribute) and owner.attr == "__dict__":
+        table = isinstance(owner, ast.Attribute) and owner.attr == "__dict__"
+        if last == "update" and (table or (isinstance(owner, ast.Call) and last_name(owner.func) == "vars")):
             return True
     stores = (node for node in module.nodes.get(ast.Subscript, ()) if isinstance(node, ast.Subscript))
     return any(
