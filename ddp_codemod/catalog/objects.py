@@ -132,6 +132,7 @@ class Objects(RuleEntry, frozen=True, kw_only=True):
     elsewhere: dict[Name, tuple[str, ...]] = {}  # values of keywords with which the group is not for the platform's devices
     other_counts: tuple[Name, ...] = ()  # keywords that count other devices: alone, they say that the group is for those
     chosen: Chosen | None = None  # how the backend was chosen before the objects took it
+    namespace: int | None = None  # the position of an object whose attribute of the name is passed where the call passes nothing
 
 
 class VoidSettings(RuleEntry, frozen=True, kw_only=True):

@@ -65,15 +65,24 @@ def edit_object_choice(
         if change.key:
             text = f"{{**{format_table(module, node)}, {quote}{change.key}{quote}: {text}}}"
         return [*imports, edit(place.start, place.end, text)]
-    first, again = ("value", "value") if change.key else format_argument(module, node, change.objects[0][1].parameter)
+    sample = change.objects[0][1]
+    first, again = ("value", "value") if change.key else format_argument(module, node, sample.parameter)
+    if change.attribute:
+        held = module.text(node)
+        asked = f"getattr({held}, {quote}{change.attribute}{quote}, None)" if change.perhaps else f"{held}.{change.attribute}"
+        first = again = asked
     asked = f"key == {quote}{change.key}{quote}" if change.key and len(by_object) == 1 else ""
     text = ""
-    for number, (made, pairs) in enumerate(by_object.items()):
+    for number, (written, pairs) in enumerate(by_object.items()):
         compared = f"{again if number else first} {format_comparison(tuple(pairs), quote)}"
         tests = [compared, condition] if first != again else [asked, condition, compared]
-        text += f"{made} if {' and '.join(filter(None, tests))} else "
+        text += f"{written} if {' and '.join(filter(None, tests))} else "
     text += again
     if change.key:
         text = text if asked else f"({text}) if key == {quote}{change.key}{quote} else value"
         text = f"{{key: {text} for key, value in {format_table(module, node)}.items()}}"
+    if change.attribute:
+        call = module.place(sample.call)
+        recipe = Recipe("add-keyword", (("name", sample.parameter), ("value", text)))
+        return [*imports, replace(edit(call.start, call.end, None), recipe=recipe, anchor=module.place(sample.call.func).end)]
     return [*imports, edit(place.start, place.end, text)]

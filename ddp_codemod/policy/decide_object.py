@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import Union
 
 from msgspec.structs import replace
 
@@ -15,20 +16,26 @@ from ddp_codemod.dataflow.values import Value
 from ddp_codemod.discover.kinds import NOTEBOOK, is_test
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason
-from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.argument_sources import collect_sources
 from ddp_codemod.policy.decide_backend_variable import decide_by_variable, has_nested_site, is_for_old_versions, names_object
+from ddp_codemod.policy.decide_namespace import decide_namespace
 from ddp_codemod.policy.decision_reasons import OMITTED
 from ddp_codemod.policy.device_arguments import explain_by_object
 from ddp_codemod.policy.device_counts import Count, count_devices
 from ddp_codemod.policy.findings import Change, Context, Finding, NewObject, start, unreachable
 from ddp_codemod.policy.object_choices import choose_objects, is_chosen
+from ddp_codemod.policy.offered_objects import (
+    Offered,
+    explain_objects_left,
+    explain_offered_objects,
+    list_offered_objects,
+)
 from ddp_codemod.policy.text_objects import (
     backend_of,
     build_object_arguments,
-    class_name,
     explain_manual_object,
     explain_object,
+    make_object,
     resolve_text_object,
 )
 from ddp_codemod.sites.entities import Definition, External
@@ -36,6 +43,7 @@ from ddp_codemod.sites.scopes import scope_of
 from ddp_codemod.sites.surface_calls import Use
 
 NamedObject = tuple[Value, tuple[TextObject, bool]]
+Texts = dict[Union[str, None], NewObject]  # what stands for each of the texts that arrive
 
 
 def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
@@ -43,6 +51,8 @@ def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     assert parameter.objects is not None
     if use.overrides_init:
         return None  # what it passes on is a call of its own
+    if parameter.objects.namespace is not None and use.argument(parameter) is None:
+        return decide_namespace(_of_object_texts(context, parameter), use, parameter, fix)
     argument, sources = collect_sources(_of_object_texts(context, parameter), use, parameter)
     chosen = parameter.objects.chosen
     if chosen is not None and has_nested_site(context, use):
@@ -54,15 +64,19 @@ def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     ]
     several = True
     if not named and is_chosen(context.facts, use, parameter, argument):
-        return start(context, use, parameter, argument, sources, [context.platform.backend.wanted])
+        result = start(context, use, parameter, argument, sources, [context.platform.backend.wanted])
+        left = explain_objects_left(context, use, parameter, argument)
+        return result.review(fix.id, left) if left is not None else result
     if not named:
         named, several = _choose_by_device_count(context, use, parameter, sources)
-    if not named:
-        return _decide_unknown_object(context, use, parameter, argument, sources, fix)
+    offered = list_offered_objects(context, use, parameter, argument, sources, is_named=bool(named))
     elsewhere = explain_by_object(context, use.module, use.call, parameter.objects)
-    if chosen is not None and elsewhere is None:
+    if chosen is not None and elsewhere is None and (named or offered):
         if is_for_old_versions(context, use, chosen):
             return decide_by_variable(context, use, parameter, chosen, fix)
+    if not named:
+        unknown = _decide_unknown_object(context, use, parameter, argument, sources, fix)
+        return _decide_offered_objects(context, use, parameter, argument, sources, offered, unknown, fix) or unknown
     choice = context.platform.backend
     works = choice.default in choice.works
     if works and any(source.trace.doubt is not None for source, _ in named):
@@ -83,17 +97,15 @@ def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         backend = backend_of(context, wanted)
         safe = safe and sure and source.kind != OMITTED and backend.add_applicability == "safe"
         target = source if source.kind != OMITTED and isinstance(source.node, ast.Constant) else None
-        one = NewObject(
-            use.module, use.call, parameter.name, target, _find_module(context, use.module, parameter, wanted), class_name(context, wanted),
-            tuple(wanted.arguments.items()), backend.name, choice.wanted,
-        )  # fmt: skip
-        made.append((source, one))
+        made.append((source, make_object(context, use, parameter, wanted, target)))
     changes: list[Change] = [one for source, one in made if _is_replaceable(use, argument, source, one)]
     if len(changes) < len(made):  # then one change of the argument is for all of its texts
         alone = len(named) == len(sources) and not any(source.is_given for source in sources)
-        texts = {source.value.value: replace(one, source=None) for source, one in made if isinstance(source.value, Known)}
+        texts: Texts = {source.value.value: replace(one, source=None) for source, one in made if isinstance(source.value, Known)}
         whole = all(source.kind != OMITTED and isinstance(source.value, Known) for source, _ in made)
-        changes = list(choose_objects(context.facts, use, parameter, argument, texts, alone and result.possible.closed))
+        every, rest = _add_offered_objects(context, use, parameter, texts, offered, safe)
+        choices = choose_objects(context.facts, use, parameter, argument, every, alone and result.possible.closed)
+        changes = [replace(one, left=rest) for one in choices]
         if not whole or not changes:
             return result.review(fix.id, explain_manual_object(context, parameter, named[0][1][0]))
     reason = explain_object(context, parameter, named[0][1][0])
@@ -102,6 +114,52 @@ def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     if not several and context.may_be_bare:
         return result.review(fix.id, Reason("review-object-open", reason.args))
     return result.edit(fix.id, safe and several, reason if several else Reason("edit-object-open", reason.args), changes)
+
+
+def _add_offered_objects(
+    context: Context, use: Use, parameter: Parameter, texts: Texts, offered: Offered, safe: bool
+) -> tuple[Texts, tuple[Reason, ...]]:
+    """The texts with those that a user may give besides, and the reasons for what stays as it is, lest a safe edit be none."""
+    seen = {text.lower() for text in texts if text is not None}
+    others = {text: found for text, found in offered.items() if text.lower() not in seen}
+    taken: Texts = {
+        text: make_object(context, use, parameter, wanted) for text, (wanted, sure) in others.items() if sure or not safe
+    }
+    left = explain_offered_objects(context, parameter, {text: found[0] for text, found in others.items() if text not in taken})
+    return {**texts, **taken}, () if left is None else (left,)
+
+
+def _decide_offered_objects(
+    context: Context,
+    use: Use,
+    parameter: Parameter,
+    argument: ast.expr | None,
+    sources: list[Value],
+    offered: Offered,
+    unknown: Finding | None,
+    fix: Fix,
+) -> Finding | None:
+    """The edit for what nobody but a user gives, which leaves what is unknown besides; None where no text of theirs has a sure object."""
+    choice, sure = context.platform.backend, [wanted for wanted, is_sure in offered.values() if is_sure]
+    if not sure or choice.default in choice.works or _find_unfollowed_sources(context, sources):
+        return None
+    texts, left = _add_offered_objects(
+        context, use, parameter, _pass_for_nothing(context, use, parameter, sources), offered, True
+    )
+    if unknown is not None and None not in texts and not left:
+        left = (unknown.reason,)
+    changes = [replace(one, left=left) for one in choose_objects(context.facts, use, parameter, argument, texts, False)]
+    result = start(context, use, parameter, argument, sources, [choice.default])
+    reason = explain_object(context, parameter, sure[0])
+    return result.edit(fix.id, fix.applicability == "safe", reason, changes) if changes else None
+
+
+def _pass_for_nothing(context: Context, use: Use, parameter: Parameter, sources: list[Value]) -> Texts:
+    """What has to stand for None, where an option without a default may be it, and there are several devices."""
+    assert parameter.objects is not None
+    several = count_devices(context, use, parameter.objects) is Count.SEVERAL and any(map(_is_given_at_start, sources))
+    automatic = resolve_text_object(context, use.module.name, parameter, Known(parameter.objects.automatic)) if several else None
+    return {None: make_object(context, use, parameter, automatic[0])} if automatic is not None and automatic[1] else {}
 
 
 def _has_framework_choice(use: Use, parameter: Parameter, sources: Sequence[Value]) -> bool:
@@ -207,19 +265,3 @@ def _is_only_for_call(use: Use, argument: ast.Name, source: Value) -> bool:
     used = [name for name in module.nodes.get(ast.Name, ()) if isinstance(name, ast.Name) and name.id == argument.id]
     read = [name for name in used if isinstance(name.ctx, ast.Load) and not isinstance(module.parents[name], ast.FormattedValue)]
     return whole and read == [argument] and scope_of(module, node) is scope_of(use.module, use.call)
-
-
-def _find_module(context: Context, module: Module, parameter: Parameter, wanted: TextObject) -> str:
-    """The module that the class comes from: the one that the file imports it from already, else where the framework offers it."""
-    assert parameter.objects is not None
-    name = class_name(context, wanted)
-    for node in module.tree.body:
-        if (
-            isinstance(node, ast.ImportFrom)
-            and not node.level
-            and any(alias.name == name and not alias.asname for alias in node.names)
-        ):
-            known = context.tracer.finder.surface(f"{node.module}.{name}")
-            if known is not None and known.id == wanted.surface:
-                return str(node.module)
-    return parameter.objects.module

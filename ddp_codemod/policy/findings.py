@@ -99,6 +99,9 @@ class ObjectChoice(Struct, frozen=True, eq=False):
     objects: tuple[tuple[str | None, NewObject], ...]
     closed: bool = False
     key: str = ""
+    left: tuple[Reason, ...] = ()  # what may arrive besides, and a user has to decide
+    attribute: str = ""  # of the argument, which the call passes on: it gets a keyword
+    perhaps: bool = False  # the argument may lack the attribute
 
 
 class NewMapping(Struct, frozen=True, eq=False):

@@ -1,4 +1,4 @@
-"""Changes in files that are never edited, such as batch files: a user is shown the line and what it would have to say."""
+"""Changes that no edit makes: those in files that are never edited, such as batch files, and what an edit leaves to a user."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.values import ValueSet
 from ddp_codemod.model import Action, Reason
 from ddp_codemod.parse.shell import Option, Script, Setting
-from ddp_codemod.policy.findings import Context, Finding, NewText
+from ddp_codemod.policy.findings import Context, Finding, NewText, ObjectChoice
 
 
 def split_manual_changes(context: Context, finding: Finding) -> Iterator[Finding]:
-    """The finding without the changes that no edit makes, and a finding for each of these, at its line."""
+    """The finding without the changes that no edit makes, and a finding for each of these, at its line, and for what it leaves."""
+    yield from _split_left_objects(finding)
     by_hand = [change for change in finding.changes if isinstance(change, NewText) and _is_manual(change)]
     if finding.action is not Action.EDIT or not by_hand:
         yield finding
@@ -30,6 +31,14 @@ def split_manual_changes(context: Context, finding: Finding) -> Iterator[Finding
     for change in by_hand:
         made = finding.review(finding.rule, _explain_manual_change(context, change))
         yield replace(made, at=(change.source,), possible=ValueSet((change.source,)), resolves_to=(_format_given_value(change),))
+
+
+def _split_left_objects(finding: Finding) -> Iterator[Finding]:
+    """What an edit that passes objects leaves: texts that only a user gives."""
+    for change in finding.changes:
+        if isinstance(change, ObjectChoice) and finding.action is Action.EDIT and finding.rule is not None:
+            for why in change.left:
+                yield finding.review(finding.rule, why)
 
 
 def _is_manual(change: NewText) -> bool:

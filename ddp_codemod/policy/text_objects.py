@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+
 from ddp_codemod.catalog.model import Parameter
 from ddp_codemod.catalog.objects import TextObject
 from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.values import Value
 from ddp_codemod.model import Reason
-from ddp_codemod.policy.findings import Context
+from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.findings import Context, NewObject
+from ddp_codemod.sites.surface_calls import Use
 
 
 def resolve_text_object(context: Context, file: str, parameter: Parameter, value: object) -> tuple[TextObject, bool] | None:
@@ -54,3 +59,27 @@ def build_object_arguments(context: Context, parameter: Parameter, wanted: TextO
         "keyword": backend_of(context, wanted).name, "wanted": platform.backend.wanted,
         "platform": platform.id, "why": platform.why, "why_zh": platform.why_zh,
     }  # fmt: skip
+
+
+def make_object(context: Context, use: Use, parameter: Parameter, wanted: TextObject, source: Value | None = None) -> NewObject:
+    """The object that stands for a text, with the backend."""
+    return NewObject(
+        use.module, use.call, parameter.name, source, _find_module(context, use.module, parameter, wanted), class_name(context, wanted),
+        tuple(wanted.arguments.items()), backend_of(context, wanted).name, context.platform.backend.wanted,
+    )  # fmt: skip
+
+
+def _find_module(context: Context, module: Module, parameter: Parameter, wanted: TextObject) -> str:
+    """The module that the class comes from: the one that the file imports it from already, else where the framework offers it."""
+    assert parameter.objects is not None
+    name = class_name(context, wanted)
+    for node in module.tree.body:
+        if (
+            isinstance(node, ast.ImportFrom)
+            and not node.level
+            and any(alias.name == name and not alias.asname for alias in node.names)
+        ):
+            known = context.tracer.finder.surface(f"{node.module}.{name}")
+            if known is not None and known.id == wanted.surface:
+                return str(node.module)
+    return parameter.objects.module
