@@ -142,6 +142,8 @@ class VoidSettings(RuleEntry, frozen=True, kw_only=True):
     values: tuple[Name, ...]  # in capitals
     when: When = {}  # the versions for which that is so; listed only where it is sure
     named: bool = False  # only starts that name the file honor it: the parameter counts for the others
+    flags: tuple[str, ...] = ()  # options of a launcher that say the same: "--use_deepspeed"
+    keywords: tuple[Name, ...] = ()  # arguments of the call that do: deepspeed_plugin=
     instead: str
     instead_zh: str
 

@@ -16,8 +16,8 @@ from ddp_codemod.messages import text
 from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.shell import Launch, Option, Script
-from ddp_codemod.parse.tree import Node, Tree
-from ddp_codemod.policy.findings import PACKAGE, VALUE, Context, Finding, NewStatement
+from ddp_codemod.parse.tree import Node, Tree, place_of
+from ddp_codemod.policy.findings import PACKAGE, VALUE, AnyUse, Context, Finding, NewStatement
 from ddp_codemod.policy.versions import format_versions
 from ddp_codemod.sites.launch_commands import LaunchCommands
 from ddp_codemod.sites.surface_calls import Use
@@ -142,28 +142,74 @@ def _review_launches(context: Context, launches: LaunchCommands, parameter: Para
 
 
 def _review_settings(context: Context, parameter: Parameter, settings: Sequence[VoidSettings], finding: Finding) -> list[Finding]:
-    """The finding, and an item at the first file of settings under which it does nothing; that alone where all are such."""
-    if finding.action is not Action.EDIT:
-        return [finding]
-    for one in settings:
-        if context.versions.holds(one.when, finding.use.module.name, asks=False) is True:
-            there = list(_find_setting_entries(context, one))
-            given = [(document, entry) for document, entry in there if entry.value.upper() in one.values]
-            if given:
-                places = [f"{document.name}:{document.source.position(entry.start)[0]}" for document, entry in given]
-                arguments = {
-                    **_describe_ignorer(context, finding, parameter),
-                    "instead": one.instead,
-                    "instead_zh": one.instead_zh,
-                }
-                arguments["by"] = f"{one.key}: {given[0][1].value}"
-                key = "review-void-file" if one.named else "review-void"
-                by_hand = _make_item(finding, *given[0], OriginKind.CONFIG_KEY, key, arguments, places[1:])
-                why = "edit-made-first-file" if one.named else "edit-made-first-at"
-                first = init_before_call(context, parameter, finding, why, by=arguments["by"], places=_format_places(places))
-                item = first or by_hand
-                return [item] if len(given) == len(there) and not one.named else [finding, item]
+    """The finding, and an item at the first place that says so under which it does nothing; that alone where all are such.
+
+    Where the version is open for which that is so, the finding's reason says which it needs.
+    """
+    for one in settings if finding.action is Action.EDIT else ():
+        holds = context.versions.holds(one.when, finding.use.module.name, asks=False)
+        there = list(_find_setting_entries(context, one)) if holds is not False else []
+        files = [(document, entry) for document, entry in there if entry.value.upper() in one.values]
+        given = [*_find_void_keywords(context, one, finding.use), *files, *_find_void_flags(context, one, finding.use)]
+        if given and holds is None and parameter.since:
+            finding = _name_versions(finding, one)
+        if given and holds is True:
+            module, node, by, kind = _describe_place(*given[0], one)
+            places = [_format_place(*place) for place in given]
+            arguments = {**_describe_ignorer(context, finding, parameter), "instead": one.instead, "instead_zh": one.instead_zh}
+            arguments["by"] = by
+            key = "review-void-file" if one.named else "review-void"
+            by_hand = _make_item(finding, module, node, kind, key, arguments, places[1:])
+            why = "edit-made-first-file" if one.named else "edit-made-first-at"
+            first = init_before_call(context, parameter, finding, why, by=by, places=_format_places(places))
+            item = first or by_hand
+            alone = kind is OriginKind.ARGUMENT or len(files) == len(there)
+            return [item] if alone and not one.named else [finding, item]
     return [finding]
+
+
+def _find_void_keywords(context: Context, settings: VoidSettings, use: AnyUse) -> Iterator[tuple[Tree, Node]]:
+    """The arguments of the call that say the same as the setting."""
+    if isinstance(use, Use):
+        for keyword in use.call.keywords:
+            if keyword.arg in settings.keywords and not _is_none(context, use, keyword.value):
+                yield use.module, keyword
+
+
+def _find_void_flags(context: Context, settings: VoidSettings, use: AnyUse) -> Iterator[tuple[Tree, Node]]:
+    """The commands with a launcher option that does, of those that start the program."""
+    project = context.tracer.resolver.project
+    for script in project.scripts(*settings.flags) if settings.flags else ():
+        for launch in script.launches:
+            words = script.source.text[launch.start : launch.end].split()
+            if not set(words).isdisjoint(settings.flags) and use.module.name in project.started(launch.program):
+                yield script, launch
+
+
+def _describe_place(module: Tree, node: Node, settings: VoidSettings) -> tuple[Tree, Node, str, OriginKind]:
+    """A place that says so, what it says, and what kind of place it is."""
+    if isinstance(node, ast.keyword):
+        return module, node.value, f"{node.arg}=", OriginKind.ARGUMENT
+    if isinstance(node, Launch):
+        return module, node, settings.flags[0], OriginKind.COMMAND_LINE
+    value = node.value if isinstance(node, Entry) else ""
+    return module, node, f"{settings.key}: {value}", OriginKind.CONFIG_KEY
+
+
+def _format_place(module: Tree, node: Node) -> str:
+    return f"{module.name}:{module.source.position(place_of(module, node).start)[0]}"
+
+
+def _name_versions(finding: Finding, settings: VoidSettings) -> Finding:
+    """The same, whose reason says for which versions the edit does nothing under the setting."""
+    args, said = dict(finding.reason.args), {"versions": format_versions(settings.when), "value": settings.values[0]}
+    if "why" not in args:
+        return finding
+    told = {
+        "why": text("why-void-versions", why=args["why"], **said),
+        "why_zh": text("why-void-versions", "zh", why=args.get("why_zh") or args["why"], **said),
+    }
+    return replace(finding, reason=replace(finding.reason, args=tuple({**args, **told}.items())))
 
 
 def _make_item(
