@@ -173,6 +173,7 @@ class Advice(RuleEntry, frozen=True, kw_only=True):
     # a group resolves to one of these, and is something else elsewhere; empty: whatever the groups are
     backend: tuple[Name, ...] = ()
     anyhow: bool = False  # also where the group is the same everywhere
+    whole: bool = False  # only default groups of this name alone: "cpu:gloo,cuda:gloo" is another
     # only groups of which all that switches was one of these, and no part of a composite; "kept": the code's own condition gives it
     replaces: tuple[Name, ...] = ()
     devices: tuple[Name, ...] = ()  # only on platforms that have one of these devices

@@ -22,15 +22,10 @@ from ddp_codemod.impact.library_devices import find_library_devices, is_for_libr
 from ddp_codemod.impact.target_device import adapt_to_device
 from ddp_codemod.impact.usage import Hit, Runs, find_hits
 from ddp_codemod.impact.usage_bytes import is_about_calls, may_call, may_hold, texts_of
-from ddp_codemod.impact.usage_settings import (
-    find_in_commands,
-    find_in_launch_files,
-    find_in_readmes,
-    find_in_requirements,
-    find_in_settings,
-)
+from ddp_codemod.impact.usage_settings import find_in_launch_files, find_in_readmes, find_outside_lines
 from ddp_codemod.model import Advisory
 from ddp_codemod.policy.findings import Context
+from ddp_codemod.sites.config_loaded_names import ConfigLoadedNames
 from ddp_codemod.sites.imports import Imports
 from ddp_codemod.sites.launched_programs import drop_others, find_launched_programs, follow_starts
 from ddp_codemod.sites.reachability import is_started
@@ -58,7 +53,7 @@ class PortedProject(Struct, dict=True):
     def advice(self) -> list[Advice]:
         """The advice that holds on the platform, for these versions and rules, without what other advice stands for."""
         device = self.context.platform.device
-        found = [advice for advice in self.context.rules.advice.values() if self._is_in_force(advice)]
+        found = [one for one in self.context.rules.advice.values() if self._is_in_force(one)]
         found = [adapt_to_device(advice, device) for advice in found] if device is not None else found
         found = [name_install_page(advice, self.context.platform) for advice in found]
         instead = {ident for advice in found if advice.supersedes and self.versions(advice) for ident in advice.supersedes}
@@ -100,6 +95,8 @@ class PortedProject(Struct, dict=True):
     def groups(self, advice: Advice) -> set[str]:
         """The files of the groups that an advice is about; of one about the device, or a torch without groups, also those that train."""
         found = self.switches.to(advice.backend, advice.anyhow)
+        if advice.whole:
+            found = {name for name in found if not self.switches.whole.get(name, frozenset()).isdisjoint(advice.backend)}
         if advice.pattern is not None and advice.pattern.use == "apart":
             return found  # several ranks take a group
         if advice.bare:  # what a library does there fails without a group of the project's too
@@ -107,6 +104,11 @@ class PortedProject(Struct, dict=True):
             calling = self.context.tracer.resolver.project.naming(name.partition(".")[0] for name in names)
             return found | self._training | {name for name in calling if not is_test(name)}
         return found | self.training | self.launched | self.named if advice.where and not advice.backend else found
+
+    def _has_composite(self, advice: Advice, name: str) -> bool:
+        """Whether a file makes a default group, and none that has a backend of the advice for all devices."""
+        made = self.switches.whole.get(name)
+        return made is not None and made.isdisjoint(advice.backend)
 
     def is_ported(self, program: str) -> bool:
         """Whether people start a program by a command of the project, or it makes a group or trains, or imports a file that does."""
@@ -158,7 +160,7 @@ class PortedProject(Struct, dict=True):
         """The files in which a switched group is used."""
         groups = frozenset(self.groups(advice))
         if groups not in self._concerned:
-            self._concerned[groups] = self.imports.together(groups)
+            self._concerned[groups] = self._find_together(groups)
         return self._concerned[groups]
 
     def sure(self, advice: Advice) -> set[str]:
@@ -166,8 +168,17 @@ class PortedProject(Struct, dict=True):
         if advice.backend not in self._sure:
             wanted = set(advice.backend)
             names = {name for name, found in self.switches.safe.items() if not wanted or found & wanted}
-            self._sure[advice.backend] = self.imports.together(names)
+            self._sure[advice.backend] = self._find_together(names)
         return self._sure[advice.backend]
+
+    def _find_together(self, names: Iterable[str]) -> set[str]:
+        """The files that run together with the named ones, and what they load by names in settings."""
+        return self.loaded_by_name.loaded(self.imports.together(names), self.imports.below)[0]
+
+    @cached_property
+    def loaded_by_name(self) -> ConfigLoadedNames:
+        """What settings name, and who loads it."""
+        return ConfigLoadedNames(self.imports.project, {name for idioms in self.context.rules.idioms for name in idioms.loaders})
 
     def find_hits(
         self, advice: Advice, named: Iterable[str], in_scope: Callable[[], Set[str]], runs: Runs | None = None
@@ -235,7 +246,9 @@ class PortedProject(Struct, dict=True):
         own = self.switches.calls.get(hit.node)
         if own is not None and advice.backend and not own[advice.anyhow] & set(advice.backend):
             return True
-        if advice.where and is_for_library(hit, self._library_devices):
+        if (advice.where and is_for_library(hit, self._library_devices)) or (
+            advice.whole and self._has_composite(advice, hit.module.name)
+        ):
             return True
         before = self.switches.before.get(hit.node, frozenset())
         if advice.replaces and not before <= set(advice.replaces):
@@ -277,23 +290,9 @@ def _find_lines(
                 *find_in_readmes(whole.context, advice.pattern, whole.groups(advice)),
             ]
         else:
-            found = list(_find_outside_lines(whole, advice))
+            found = list(find_outside_lines(whole.context, advice.pattern, lambda: whole.groups(advice), whole.is_ported))
         yield from (place for place in found if whole.versions(advice, place[0]))  # what is stated nearest to the file counts
         return
     for hit in whole.find_hits(advice, writable, lambda: writable if advice.picks else whole.files(advice)):
         if not cured(hit):
             yield hit.module.name, hit.module.line(hit.node)
-
-
-def _find_outside_lines(whole: PortedProject, advice: Advice) -> Iterator[tuple[str, int]]:
-    pattern = advice.pattern
-    assert pattern is not None
-    if pattern.use == "built":
-        from ddp_codemod.impact.torch_builds import find_torch_builds
-
-        return find_torch_builds(whole.context, pattern, sorted(whole.groups(advice)))
-    if pattern.use == "stated":
-        return find_in_requirements(whole.context, pattern, sorted(whole.groups(advice)))
-    if pattern.use == "configured":
-        return find_in_settings(whole.context, pattern)
-    return find_in_commands(whole.context, pattern, whole.is_ported)

@@ -26,7 +26,6 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import place_of
 from ddp_codemod.policy.findings import Change, DroppedArgument, Finding, Insertions
 from ddp_codemod.sites.computed_lookups import ComputedLookups
-from ddp_codemod.sites.config_loaded_names import ConfigLoadedNames
 from ddp_codemod.sites.entry_points import find_entry_functions
 from ddp_codemod.sites.outlines import defined_in
 from ddp_codemod.sites.reachability import ReachableCode, find_entries, is_started
@@ -217,8 +216,7 @@ class AdviceEditor(Struct, dict=True):
     def _loaded_files(self) -> tuple[set[str], set[str]]:
         """The files that training reaches, and the names in settings, and of look-ups, by which some of their code is loaded."""
         imports = self.whole.imports
-        loaders = {name for idioms in self.whole.context.rules.idioms for name in idioms.loaders}
-        files, names = ConfigLoadedNames(imports.project, loaders).loaded(
+        files, names = self.whole.loaded_by_name.loaded(
             imports.below(self._programs | self.whole.launched | self.whole.named) | self.started, imports.below
         )
         return files, names | ComputedLookups(imports.project).names(files)

@@ -36,6 +36,9 @@ class BackendSwitches(Struct, frozen=True):
     unsure: set[ast.AST] = field(default_factory=set)  # the calls whose edit is unsafe
     undecided: set[str] = field(default_factory=set)  # the files of calls whose backend a user decides
     before: dict[ast.AST, frozenset[str]] = field(default_factory=dict)  # what the values were that switch, by the call
+    whole: dict[str, frozenset[str]] = field(
+        default_factory=dict
+    )  # the names that default groups of a file have alone, in no composite
 
     def to(self, backends: Iterable[str], anyhow: bool = False) -> set[str]:
         """The files where a group switches to one of the backends, or, ``anyhow``, has it."""
@@ -57,6 +60,8 @@ def collect_switches(context: Context, findings: Iterable[Finding]) -> BackendSw
         if switched:
             _add_backends(result.files, names, switched)
         _add_backends(result.groups, names, there)
+        if finding.use.surface.default_group and there:
+            _add_backends(result.whole, {finding.use.module.name}, frozenset(_list_whole_names(context, finding)))
         if finding.applicability is not Applicability.UNSAFE:
             _add_backends(result.safe, names, there)
         if isinstance(finding.use.call, ast.AST) and there:
@@ -65,6 +70,14 @@ def collect_switches(context: Context, findings: Iterable[Finding]) -> BackendSw
                 result.unsure.add(finding.use.call)
             result.before[finding.use.call] = frozenset(_list_old_backends(context, finding))
     return result
+
+
+def _list_whole_names(context: Context, finding: Finding) -> Iterator[str]:
+    """The names that a group has alone, and not as a part of a text for several devices."""
+    if isinstance(finding.argument, (ast.JoinedStr, ast.BinOp)):
+        return  # an argument that is put together in the call: ``f"cpu:gloo,cuda:{backend}"``
+    yield from (text.lower() for text in _list_outcomes(context, finding) if ":" not in text)
+    yield from (text.lower() for text in finding.resolves_to if finding.action is Action.KEEP and ":" not in text)
 
 
 def _split_names(texts: Iterable[str]) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
@@ -156,3 +156,18 @@ def _locate_command_end(text: str, start: int) -> int:
         if not text[at:end].rstrip("\r").endswith("\\"):
             return end
         at = end + 1
+
+
+def find_outside_lines(
+    context: Context, pattern: Pattern, groups: Callable[[], Set[str]], is_ported: Callable[[str], bool]
+) -> Iterator[tuple[str, int]]:
+    """The lines of files that are no programs which a pattern is about: of settings, requirements, commands, and builds of torch."""
+    if pattern.use == "built":
+        from ddp_codemod.impact.torch_builds import find_torch_builds
+
+        return find_torch_builds(context, pattern, sorted(groups()))
+    if pattern.use == "stated":
+        return find_in_requirements(context, pattern, sorted(groups()))
+    if pattern.use == "configured":
+        return find_in_settings(context, pattern)
+    return find_in_commands(context, pattern, is_ported)

@@ -151,7 +151,7 @@ def _review_settings(context: Context, parameter: Parameter, settings: Sequence[
         there = list(_find_setting_entries(context, one)) if holds is not False else []
         files = [(document, entry) for document, entry in there if entry.value.upper() in one.values]
         given = [*_find_void_keywords(context, one, finding.use), *files, *_find_void_flags(context, one, finding.use)]
-        if given and holds is None and parameter.since:
+        if given and holds is None:
             finding = _name_versions(finding, one)
         if given and holds is True:
             module, node, by, kind = _describe_place(*given[0], one)
@@ -202,7 +202,10 @@ def _format_place(module: Tree, node: Node) -> str:
 
 def _name_versions(finding: Finding, settings: VoidSettings) -> Finding:
     """The same, whose reason says for which versions the edit does nothing under the setting."""
-    args, said = dict(finding.reason.args), {"versions": format_versions(settings.when), "value": settings.values[0]}
+    args, said = (
+        dict(finding.reason.args),
+        {"versions": format_versions(settings.when), "setting": f"{settings.key}: {settings.values[0]}"},
+    )
     if "why" not in args:
         return finding
     told = {
