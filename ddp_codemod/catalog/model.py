@@ -137,6 +137,9 @@ class Surface(RuleEntry, frozen=True, kw_only=True):
     shown_by: tuple[Name, ...] = ()
     shown_with: str = ""  # only where a file that imports one of them holds this word
     anywhere: bool = False  # the key is one word that means nothing else: it counts wherever it is, also in a program
+    # ``key``: nothing but the framework takes a keyword of the name. Where no program names it, it gets there unpacked (``Class(**settings)``),
+    # and what is found of it in settings is changed safely, whatever ``edit_applicability`` says.
+    unpacked: bool = False
     # Or, for a framework's own programs, what starts them: "fairseq-train", "fairseq_cli.train", "fairseq_cli/train.py"
     commands: tuple[Name, ...] = ()
     # Or, where other versions have the same names with another signature: the surface that this one stands for where ``when`` holds.

@@ -11,6 +11,7 @@ from ddp_codemod.catalog.model import Parameter
 from ddp_codemod.dataflow.config_keys import trace_reference
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.values import Trace, Value
+from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.document import Document, Entry
@@ -21,13 +22,15 @@ from ddp_codemod.policy.decision_reasons import text_of
 from ddp_codemod.policy.default_argument import describe_default_chooser, is_default_wrong, pick_default_backend
 from ddp_codemod.policy.findings import Context, Finding, NewKey, start
 from ddp_codemod.policy.launcher_condition import is_unconditional
-from ddp_codemod.sites.key_path_uses import KeyedUse
+from ddp_codemod.sites.key_path_uses import KeyedUse, imports_package
 
 
 def decide_configuration_key(context: Context, use: KeyedUse, parameter: Parameter, fix: Fix) -> Finding | None:
     """Decide about the value that the keys lead to; None where they lead to none."""
     if use.lacks_key:
         return _decide_default_key(context, use, parameter, fix)
+    if _is_only_unpacked(context, use):
+        use = replace(use, surface=replace(use.surface, edit_applicability="safe"))
     sources = _collect_sources(context, use)
     if not sources:
         return None
@@ -73,6 +76,21 @@ def _decide_default_key(context: Context, use: KeyedUse, parameter: Parameter, f
         fix.applicability == "safe" and parameter.add_applicability == "safe" and not is_unconditional(parameter, result, change)
     )
     return result.edit(fix.id, safe, reason, [change])
+
+
+def _is_only_unpacked(context: Context, use: KeyedUse) -> bool:
+    """Whether a key of a file of settings can arrive nowhere but at the framework: no program names it, and one of the framework's unpacks."""
+    surface, project = use.surface, context.tracer.resolver.project
+    if not surface.unpacked or not isinstance(use.module, Document) or project.mentioning(surface.key):
+        return False
+    files = dict.fromkeys(name for package in surface.shown_by for name in project.mentioning(package))
+    modules = (module for name in files if not is_test(name) for module in project.programs(name))
+    return any(_unpacks(module) and imports_package(module, surface.shown_by) for module in modules)
+
+
+def _unpacks(module: Module) -> bool:
+    """Whether a call of a file unpacks a mapping into keywords."""
+    return any(isinstance(one, ast.keyword) and one.arg is None for one in module.nodes.get(ast.keyword, ()))
 
 
 def _collect_sources(context: Context, use: KeyedUse) -> list[Value]:
