@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from ddp_codemod.cli.errors import DONE, FOUND, refusal_failure
 from ddp_codemod.cli.narrowing import survey_narrowed
 from ddp_codemod.model import Advisory, FileChange, Replacement, Source, Survey
+from ddp_codemod.parse.python import parse_tree
 
 if TYPE_CHECKING:
     from ddp_codemod.cli.run import Job
@@ -121,7 +122,7 @@ def _find_line_ends(source: Source) -> set[int]:
     spans = [source.line_span(start) for start in source.line_starts]
     every = {number for number, span in enumerate(spans, 1) if not source.text[slice(*span)].rstrip().endswith("\\")}
     try:
-        nodes = [*ast.walk(ast.parse(source.text))]
+        nodes = [*ast.walk(parse_tree(source.text))]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return set()
     for node in nodes:
@@ -134,7 +135,7 @@ def _is_equivalent(source: Source, text: str) -> bool:
     """Whether the file with the comments is read as the one without."""
     if source.name.endswith(_PYTHON):
         try:
-            return ast.dump(ast.parse(text)) == ast.dump(ast.parse(source.text))
+            return ast.dump(parse_tree(text)) == ast.dump(parse_tree(source.text))
         except (SyntaxError, ValueError):
             return False
     return _read_entries(source) == _read_entries(replace(source, text=text, data=text.encode(source.encoding)))

@@ -38,8 +38,10 @@ def _read_statement(path: Path, line: int) -> str:
     """A line, with all lines of a call or assignment that it is a part of: one reads the first of them as the whole."""
     import ast
 
+    from ddp_codemod.parse.python import parse_tree
+
     try:
-        tree = ast.parse(path.read_bytes())
+        tree = parse_tree(path.read_bytes())
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return read_line(path, line)
     kinds = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import warnings
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -12,6 +10,7 @@ from msgspec.structs import replace
 from ddp_codemod.edits.recipes import RecipeError
 from ddp_codemod.edits.splice import SpliceError, compute_replacements, render_edit
 from ddp_codemod.model import Applicability, Edit, FileChange, Reason, Replacement, Skipped, Source, Survey, replace_stretches
+from ddp_codemod.parse.python import parse_tree
 
 _PYTHON = (".py", ".pyi", ".pyw", ".ipynb")
 
@@ -129,9 +128,7 @@ def _check_text(source: Source, replacements: Sequence[Replacement]) -> str | Re
     if not source.name.endswith(_PYTHON):
         return text
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes in strangers' code are not ours to report
-            ast.parse(replace_stretches(source.text, replacements))
+        parse_tree(replace_stretches(source.text, replacements))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as why:
         line = getattr(why, "lineno", None) or 1
         return Reason.of("edit-does-not-parse", line=line, why=getattr(why, "msg", None) or type(why).__name__)

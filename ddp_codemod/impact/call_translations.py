@@ -13,7 +13,7 @@ from ddp_codemod.dataflow.joined_texts import slots
 from ddp_codemod.dataflow.translations import is_translated
 from ddp_codemod.dataflow.values import Value
 from ddp_codemod.kinds import Meaning
-from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.python import Module, parse_expression
 from ddp_codemod.policy.findings import Change, Finding, NewText, Translation
 from ddp_codemod.sites.surface_calls import Use
 
@@ -45,7 +45,7 @@ def make_translations(facts: Facts, finding: Finding, texts: Iterable[tuple[str 
 def _has_right_offsets(module: Module, node: ast.expr) -> bool:
     """Whether the offsets of an expression are right: older Pythons miscount inside f-strings of several lines."""
     try:
-        return ast.dump(ast.parse(module.text(node), mode="eval").body) == ast.dump(node)
+        return ast.dump(parse_expression(module.text(node)).body) == ast.dump(node)
     except SyntaxError:
         return False
 

@@ -11,6 +11,7 @@ from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.ledger.commands_in_code import is_run
 from ddp_codemod.model import Place, Reason, Source, Uncovered
+from ddp_codemod.parse.python import parse_tree
 from ddp_codemod.parse.shell import Script
 from ddp_codemod.sites.word_search import TextMatcher
 
@@ -59,7 +60,7 @@ def _find_in_code(
 
 def _is_program(text: str) -> bool:
     try:
-        ast.parse(textwrap.dedent(text))
+        parse_tree(textwrap.dedent(text))
     except (SyntaxError, ValueError):
         return False
     return True

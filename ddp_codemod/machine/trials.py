@@ -11,6 +11,7 @@ from ddp_codemod.health import Trial, VerifiedSite
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.machine.probe import OVERRIDES
 from ddp_codemod.model import Decision, Place, Reason, Survey
+from ddp_codemod.parse.python import parse_tree
 
 UNKNOWN = "?"
 UNTRIED = (Meaning.UNREACHABLE, Meaning.ELSEWHERE)  # no group forms here, or another site decides
@@ -65,7 +66,7 @@ def _text_of(survey: Survey, place: Place) -> str:
 def _find_assigned_variables(text: str) -> tuple[tuple[str, str], ...]:
     """The variables that a file sets to a text, of those that change how ranks talk."""
     try:
-        tree = ast.parse(text)
+        tree = parse_tree(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
     found: dict[str, str] = {}

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from collections.abc import Iterator
 
 from msgspec import Struct
+
+from ddp_codemod.parse.newer_nodes import UNKNOWN
+from ddp_codemod.parse.python import parse_tree
 
 # Cell magics whose cell is another language or no code; every other one runs its cell, or makes a program of its own of it.
 FOREIGN = frozenset({
     "bash", "sh", "script", "system", "sx", "!", "cmd", "perl", "ruby", "html", "HTML", "svg", "SVG", "js", "javascript",
     "latex", "markdown", "sql", "R", "cython", "julia", "configure",
 })  # fmt: skip
-UNKNOWN = "__unknown__"  # bound nowhere, so that nothing is concluded from it
 
 _HEAD = r"\s*(?:#[^\n]*\n\s*)*"  # Colab puts a cell's title in front
 _CELL_MAGIC = re.compile(_HEAD + r"%%(\w+|!)[^\n]*(?:\n|\Z)")
@@ -81,21 +81,15 @@ def split_cell(cell: str, plain: bool = False) -> list[Fragment]:
     body = magic.end() if magic else 0
     found = [Fragment(body, len(cell))]
     try:
-        _check_syntax(cell[body:])  # most cells have no magics; and what looks like one may be a line of a string
+        parse_tree(cell[body:])  # most cells have no magics; and what looks like one may be a line of a string
     except SyntaxError:
         if plain:
             raise
         found = list(_split_fragments(cell, body))
-        _check_syntax(
+        parse_tree(
             "".join(cell[fragment.start : fragment.end] if fragment.stand_in is None else fragment.stand_in for fragment in found)
         )
     return found
-
-
-def _check_syntax(text: str) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # invalid escapes in strangers' code are not ours to report
-        ast.parse(text)
 
 
 def _split_fragments(cell: str, at: int) -> Iterator[Fragment]:

@@ -6,6 +6,7 @@ import ast
 from collections import defaultdict
 from typing import Any
 
+from ddp_codemod.parse.newer_nodes import plain_kind
 from ddp_codemod.parse.slots import Make, make_slotted_class
 
 Nodes = dict[type[ast.AST], list[ast.AST]]
@@ -84,7 +85,7 @@ def remake_nodes(tree: ast.Module) -> Nodes:
 
 def _register_maker(node: ast.AST) -> Make:
     slotted, make = make_slotted_class(node)
-    _MAKERS[type(node)], _PLAIN[slotted] = make, type(node)
+    _MAKERS[type(node)], _PLAIN[slotted] = make, plain_kind(type(node))
     return make
 
 

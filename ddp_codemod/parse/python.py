@@ -94,7 +94,7 @@ def parse(source: Source, deepest: int | None = None) -> Module | Skipped:
     if len(source.text) > MOST and _count_parts(source.text) > MOST:
         return Skipped(source.name, Reason.of("skipped-too-many-names", limit=MOST))
     try:
-        tree = _parse_tree(source.text)
+        tree = parse_tree(source.text)
         if deepest is not None and is_nested_deeper(tree, deepest):
             return Skipped(source.name, Reason.of("skipped-parser", Meaning.GIVEN_UP, why="RecursionError"))
         return Module(source, tree, Parents(tree), remake_nodes(tree))
@@ -112,16 +112,34 @@ def parse(source: Source, deepest: int | None = None) -> Module | Skipped:
 def passing_tree(data: bytes, deepest: int | None = None) -> ast.Module | None:
     """The parser's own tree, for one look at it: it takes three times the memory of one that is kept. None where ``parse`` skips the file."""
     try:
-        tree = _parse_tree(data) if len(data) <= MOST else None
+        tree = parse_tree(data) if len(data) <= MOST else None
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     return None if tree is None or (deepest is not None and is_nested_deeper(tree, deepest)) else tree
 
 
-def _parse_tree(text: str | bytes) -> ast.Module:
+def parse_tree(text: str | bytes) -> ast.Module:
+    """The tree of a program, also of one for a newer Python than the one that runs."""
+    return _parse(text, "exec")  # type: ignore[no-any-return]
+
+
+def parse_expression(text: str) -> ast.Expression:
+    """The same of an expression on its own."""
+    return _parse(text, "eval")  # type: ignore[no-any-return]
+
+
+def _parse(text: str | bytes, mode: str) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes in strangers' code are not ours to report
-        return ast.parse(text)
+        try:
+            return ast.parse(text, mode=mode)
+        except SyntaxError:
+            from ddp_codemod.parse.newer_syntax import parse_newer  # with the first file that needs it
+
+            tree = parse_newer(text, mode)
+            if tree is None:
+                raise
+            return tree
 
 
 def _count_parts(text: str) -> int:

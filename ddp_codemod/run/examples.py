@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Iterator
 from difflib import unified_diff
 from pathlib import Path
@@ -15,6 +14,7 @@ from ddp_codemod.catalog.advisory import AdviceExample
 from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.load import Rules
 from ddp_codemod.catalog.model import Example, Platform, Surface
+from ddp_codemod.parse.python import parse_tree
 from ddp_codemod.versions import Stated
 
 FILE = "example.py"
@@ -89,7 +89,7 @@ def run_case(case: Case, rules: Rules) -> Result:
     if again != got:
         return Result(case.id, example.title, "noisy", _make_diff(got, again, "first run", "second run"))
     try:
-        ast.parse(got if example.file.endswith(".py") else "")
+        parse_tree(got if example.file.endswith(".py") else "")
     except SyntaxError as why:
         return Result(case.id, example.title, "wrong", f"line {why.lineno}: {why.msg}\n")
     return Result(case.id, example.title)

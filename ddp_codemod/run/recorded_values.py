@@ -16,7 +16,7 @@ from ddp_codemod.ledger.coverage_check import find_uncovered_mentions
 from ddp_codemod.ledger.mentions import find_mentions
 from ddp_codemod.model import Source
 from ddp_codemod.parse.document import Document
-from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.python import Module, parse_tree
 from ddp_codemod.policy.finding_decisions import decisions_of
 from ddp_codemod.policy.findings import Change, Context, Finding, Insertions, Splice
 from ddp_codemod.policy.limits import Limits
@@ -139,7 +139,7 @@ def _find_in_file(
 def _find_passed_texts(source: Source, group: RecordedGroup) -> list[tuple[int, int]]:
     """The texts that are the backend, among the arguments of a call at the line of a program."""
     try:
-        tree = ast.parse(source.text)
+        tree = parse_tree(source.text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     calls = (

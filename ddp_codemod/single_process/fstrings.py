@@ -6,6 +6,7 @@ import ast
 import sys
 
 from ddp_codemod.model import Place
+from ddp_codemod.parse.newer_nodes import PlacedString
 from ddp_codemod.parse.python import Module
 
 
@@ -14,7 +15,7 @@ def fstring_of(module: Module, node: ast.AST) -> ast.JoinedStr | None:
     if sys.version_info >= (3, 12):
         return None
     found = [at for at in module.ancestors(node) if isinstance(at, ast.JoinedStr)]
-    return found[-1] if found else None
+    return found[-1] if found and not isinstance(found[-1], PlacedString) else None
 
 
 def start_of(module: Module, node: ast.AST) -> int:

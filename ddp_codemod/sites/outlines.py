@@ -9,6 +9,7 @@ from collections.abc import Container, Iterator, Mapping
 
 from msgspec import Struct
 
+from ddp_codemod.parse.newer_nodes import plain_kind
 from ddp_codemod.parse.python import Module, last_name, walk_statements
 from ddp_codemod.sites.mentions import FUNCTIONS, NOTHING, Part, find_parts
 from ddp_codemod.sites.project import Project
@@ -80,8 +81,8 @@ def _find_definitions(tree: ast.Module) -> dict[type[ast.AST], list[ast.AST]]:
     """The functions and classes of a tree, by their kinds."""
     found: dict[type[ast.AST], list[ast.AST]] = {kind: [] for kind in (*FUNCTIONS, ast.ClassDef)}
     for node in walk_statements(tree):
-        if type(node) in found:
-            found[type(node)].append(node)
+        if (kind := plain_kind(type(node))) in found:
+            found[kind].append(node)
     return found
 
 

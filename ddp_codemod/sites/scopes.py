@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Any, Union
+from typing import Union
 
 from msgspec import Struct
 
+from ddp_codemod.parse.newer_nodes import TypeAlias
 from ddp_codemod.parse.nodes import Kinds
 from ddp_codemod.parse.python import Module
 
 Function = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_ALIAS: Any = getattr(ast, "TypeAlias", ())  # ``type Name = ...`` of Python 3.12
 SELF = ("self", "cls")  # what a method calls its object, or its class
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 SCOPES = (ast.Module, ast.ClassDef, *FUNCTIONS, *COMPREHENSIONS)
@@ -257,7 +257,7 @@ def bindings_of_statement(node: ast.AST) -> Iterator[Binding]:
     elif isinstance(node, ast.MatchMapping):
         if node.rest:
             yield Binding(node.rest, "other", node)
-    elif isinstance(node, _ALIAS):
+    elif isinstance(node, TypeAlias):
         yield from _bind_targets(node.name, None, node, ())  # its value is an annotation, which nothing works out
 
 

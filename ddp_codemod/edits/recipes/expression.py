@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Callable
 
 import libcst as cst
 
 from ddp_codemod.edits.recipes.errors import RecipeError
+from ddp_codemod.parse.python import parse_expression
 
 # LibCST's parser recurses in native code: about 1,200 nested brackets overflow an 8 MiB stack and end the process,
 # and the main thread of a Windows process has 1 MiB.
@@ -113,9 +113,7 @@ def _parse_expression(text: str) -> cst.BaseExpression:
 
 def _check_syntax(text: str) -> ast.Expression:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(f"({text})", mode="eval")
+        return parse_expression(f"({text})")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as why:
         raise RecipeError("recipe-not-an-expression", why=_format_error(why)) from None
 

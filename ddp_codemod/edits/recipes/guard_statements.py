@@ -13,6 +13,7 @@ import tokenize
 from collections.abc import Mapping
 
 from ddp_codemod.edits.recipes.errors import RecipeError
+from ddp_codemod.parse.python import parse_tree
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
@@ -73,7 +74,7 @@ def _find_newline(text: str, args: Mapping[str, str]) -> str:
 def _split_assignment(base: str, text: str, newline: str) -> tuple[str, str]:
     """``t = f(EXPRESSION, ...)`` as ``t = EXPRESSION`` and ``t = f(t, ...)``."""
     try:
-        statement = ast.parse(f"if 1:\n {text}" if base else text).body[0]
+        statement = parse_tree(f"if 1:\n {text}" if base else text).body[0]
     except SyntaxError as why:
         raise RecipeError("recipe-not-statements", why=why.msg) from None
     inner = statement.body[0] if isinstance(statement, ast.If) else statement
@@ -97,6 +98,6 @@ def _split_assignment(base: str, text: str, newline: str) -> tuple[str, str]:
 def _check_result(base: str, old: str, new: str, unit: str) -> None:
     """The new text has to parse where it is."""
     try:
-        ast.parse(f"if 1:\n{base}{new}" if base else new)
+        parse_tree(f"if 1:\n{base}{new}" if base else new)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as why:
         raise RecipeError("recipe-not-statements", why=getattr(why, "msg", None) or type(why).__name__) from None
