@@ -1,4 +1,4 @@
-"""A text with stretches replaced, of the same length in bytes and in lines; its tree, put right where something else was written."""
+"""A text with stretches replaced, of the same length in bytes and in lines; in its tree, the replaced nodes are exchanged."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def fill_up(text: str, filling: str) -> str:
 
 
 class LoweredText:
-    """One text: what it is replaced by, and what is put right in the tree of that."""
+    """One text: the edits that replace stretches of it, and the fixes that exchange nodes of its tree."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -38,7 +38,7 @@ class LoweredText:
         if not self.edits:
             raise UnknownSyntax(0)
         tree = ast.parse(self.lowered, mode=mode)
-        self._put_right(tree)
+        self._fix_tree(tree)
         return tree
 
     @property
@@ -61,7 +61,7 @@ class LoweredText:
         line, column = self.locate(start)
         self.fixes[kind, line, column] = fix
 
-    def _put_right(self, tree: ast.AST) -> None:
+    def _fix_tree(self, tree: ast.AST) -> None:
         todo: list[ast.AST] = [tree]
         while todo:
             node = todo.pop()

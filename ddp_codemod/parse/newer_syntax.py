@@ -1,7 +1,7 @@
-"""Syntax of Pythons newer than the one that runs: read as text that this one knows, of the same length, and put right in its tree.
+"""Syntax of Pythons newer than the one that runs: read as text of the same length that this one knows.
 
-What a construct is replaced by has its place and parses where it may stand; the node that comes of it is then exchanged for what the
-newer Python would have made. So places hold, and decisions are those of the newer Python.
+The replacement of a construct parses where the construct may be; its node is then exchanged for the one that the newer Python makes.
+So places are those of the file, and decisions those of the newer Python.
 """
 
 from __future__ import annotations
