@@ -232,10 +232,9 @@ def trace_entry_overrides(tracer: Tracer, source: Value, trace: Trace) -> list[V
 def trace_path_overrides(tracer: Tracer, document: Document, path: tuple[str, ...], trace: Trace) -> list[Value]:
     """What launch files give for a path of keys of a configuration file, whether they are there or not."""
     found: list[Value] = []
-    for script, option in tracer.composed.overrides(document, path):
-        if tracer.could_be_value(option.value):
-            step = trace.step(script.place(option), explain_launch_value(option))
-            found.append(Value(script, option, OriginKind.COMMAND_LINE, Known(option.value), None, step))
+    for script, option in tracer.composed.overrides(document, path, tracer.could_be_value):
+        step = trace.step(script.place(option), explain_launch_value(option))
+        found.append(Value(script, option, OriginKind.COMMAND_LINE, Known(option.value), None, step))
     return [*found, *_trace_composed_overrides(tracer, path, trace)]
 
 

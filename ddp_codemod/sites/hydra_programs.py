@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from pathlib import PurePosixPath
 
 from msgspec import Struct
@@ -42,6 +43,7 @@ class HydraPrograms:
     def __init__(self, project: Project, resolver: Resolver, entries: Iterable[ConfigEntry]) -> None:
         self.project, self.resolver, self.entries = project, resolver, tuple(entries)
         self._starts: tuple[HydraProgram, ...] | None = None
+        self._overrides: dict[str, list[tuple[Script, Option, tuple[str, ...]]]] = {}  # by the last key
 
     @property
     def starts(self) -> tuple[HydraProgram, ...]:
@@ -61,33 +63,54 @@ class HydraPrograms:
             return near if len(near) == 1 else []
         return [start for start in near if document.name in self._follow_defaults(start)] or near
 
-    def overrides(self, document: Document, path: tuple[str, ...]) -> Iterator[tuple[Script, Option]]:
-        """The arguments on the command lines of launch files that stand for a path of keys of a file: ``dist.backend=x``."""
-        for script in self.project.scripts(f"{path[-1]}="):
-            for option in script.options:
-                if option.override and self._is_override_of(script, option, document, path):
+    def overrides(
+        self, document: Document, path: tuple[str, ...], admits: Callable[[str], bool] | None = None
+    ) -> Iterator[tuple[Script, Option]]:
+        """The arguments on the command lines of launch files that stand for a path of keys of a file: ``dist.backend=x``.
+
+        ``admits``: which values are asked for.
+        """
+        for script, option, given in self._find_overrides(path[-1]):
+            if given[-len(path) :] == path and (admits is None or admits(option.value)):
+                if self._is_override_of(script, option, given, document, path):
                     yield script, option
 
-    def _is_override_of(self, script: Script, option: Option, document: Document, path: tuple[str, ...]) -> bool:
-        given = tuple(option.name.split("."))
-        if given[-len(path) :] != path:
+    def _find_overrides(self, key: str) -> list[tuple[Script, Option, tuple[str, ...]]]:
+        """The arguments of all launch files whose path of keys ends in a key, with the path."""
+        if key not in self._overrides:
+            options = (
+                (script, option) for script in self.project.scripts(f"{key}=") for option in script.options if option.override
+            )
+            split = ((script, option, tuple(option.name.split("."))) for script, option in options)
+            self._overrides[key] = [one for one in split if one[2][-1] == key]
+        return self._overrides[key]
+
+    def _is_override_of(
+        self, script: Script, option: Option, given: tuple[str, ...], document: Document, path: tuple[str, ...]
+    ) -> bool:
+        group, folder = given[: -len(path)], PurePosixPath(document.name).parent
+        if group and folder.parts[-len(group) :] != group and not _is_global(document):
             return False
         started = {name for name in find_option_receivers(self.project, script, option) if self._may_compose(name, document)}
-        group, folder = given[: -len(path)], PurePosixPath(document.name).parent
-        if group:
-            return bool(started) and (folder.parts[-len(group) :] == group or _is_global(document))
-        if len(path) > 1:
+        if group or len(path) > 1:
             return bool(started)
         ours = [start for start in self.starts if start.module.name in started]
         return any(start.open or start.folder == str(folder) or _is_global(document) for start in ours)
 
     def _may_compose(self, program: str, document: Document) -> bool:
         """Whether a file is not known to put its configuration together from another folder."""
-        own = [start for start in self.starts if start.module.name == program]
-        return not own or any(start.folder is None or is_under(document.name, start.folder) for start in own)
+        own = self._starts_by_file.get(program)
+        return own is None or any(start.folder is None or is_under(document.name, start.folder) for start in own)
+
+    @cached_property
+    def _starts_by_file(self) -> dict[str, list[HydraProgram]]:
+        found: dict[str, list[HydraProgram]] = {}
+        for start in self.starts:
+            found.setdefault(start.module.name, []).append(start)
+        return found
 
     def _find_programs(self) -> Iterator[HydraProgram]:
-        words = {name.rpartition(".")[2]: entry for entry in self.entries for name in entry.names}
+        words = {name.rpartition(".")[2] for entry in self.entries for name in entry.names}
         for name in sorted({name for word in words for name in self.project.mentioning(word)}):
             module = self.project.module(name)
             for kind in (ast.FunctionDef, ast.AsyncFunctionDef):
