@@ -32,6 +32,8 @@ class Module(Struct, eq=False):
     nodes: Nodes  # by their classes
     cache: dict[object, object] = field(default_factory=dict)  # what later stages work out once per file
     scopes: dict[ast.AST, ast.AST] = field(default_factory=dict)  # the same, of each node that was asked about
+    own: dict[object, object] = field(default_factory=dict)  # what the file says by itself, whatever is around it
+    kept: bool = False  # the tree, and what it says by itself, outlive the survey
 
     @property
     def name(self) -> str:
@@ -81,6 +83,9 @@ class Module(Struct, eq=False):
     def take_apart(self) -> None:
         """Free the tree: it refers to itself, and so does what was worked out about it."""
         self.cache.clear()
+        if self.kept:
+            return
+        self.own.clear()
         for nodes in self.nodes.values():
             for node in nodes:
                 node.parent = None  # type: ignore[attr-defined]

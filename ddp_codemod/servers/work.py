@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Generic, TypeVar
 
+from ddp_codemod.sites.kept_files import KeptFiles, keeping_files
+
 T = TypeVar("T")
 Report = Callable[[float, "float | None", str], Awaitable[None]]
 TOLD = 0.2  # seconds between two reports of progress
@@ -69,7 +71,8 @@ class Job(Generic[T]):
                         return
                     self._running = True
                 try:
-                    self.result = self._function(self)
+                    with keeping_files(_FILES):
+                        self.result = self._function(self)
                 finally:
                     with self._lock:
                         self._running = False
@@ -113,6 +116,7 @@ class _Turns:
 
 
 _ONE_AT_A_TIME = _Turns()
+_FILES = KeptFiles()  # the next question is most often about the same project
 
 
 class Work:

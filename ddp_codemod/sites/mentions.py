@@ -27,8 +27,16 @@ class Part(Struct, frozen=True, eq=False):
     every: frozenset[str] = frozenset()  # the names, and those in the branches
 
 
+class _EveryName:
+    """Holds every name."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
 Branch = tuple[Branching, Part, Part]
 NOTHING = Part()
+EVERY_NAME: Container[str] = _EveryName()
 
 
 class _OpenPart(Struct, eq=False):

@@ -11,7 +11,8 @@ from msgspec import Struct
 
 from ddp_codemod.parse.newer_nodes import plain_kind
 from ddp_codemod.parse.python import Module, last_name, walk_statements
-from ddp_codemod.sites.mentions import FUNCTIONS, NOTHING, Part, find_parts
+from ddp_codemod.sites.kept_files import kept_files
+from ddp_codemod.sites.mentions import EVERY_NAME, FUNCTIONS, NOTHING, Part, find_parts
 from ddp_codemod.sites.project import Project
 
 MAIN = "__main__"
@@ -46,25 +47,45 @@ def defined_in(data: bytes) -> Iterator[str]:
 
 
 def outline_files(project: Project, name: str, wanted: Container[str], kept: bool, started: bool) -> Iterator[Outline]:
-    """The outlines of a file and of the programs in it, of the names ``wanted``.
+    """The outlines of a file and of the programs in it, of the names ``wanted`` at least.
 
     Where the tree is not ``kept``, no branch is left to decide: both sides count, but for that of a question for ``__main__``.
     """
-    tree = None if kept or project.is_parsed(name) else project.parse_once(name)
-    if tree is not None:
-        yield _outline_tree(tree, None, wanted, started)
+    if not kept and not project.is_parsed(name) and (outline := _outline_alone(project, name, wanted, started)) is not None:
+        yield outline
         return
     for module in project.programs(name):
         yield _outline_tree(module.tree, module, wanted, started)
 
 
+def _outline_alone(project: Project, name: str, wanted: Container[str], started: bool) -> Outline | None:
+    """The outline of a file whose tree is not kept; None where the file is no program that can be handled."""
+    if (files := kept_files()) is None:
+        tree = project.parse_once(name)
+        return None if tree is None else _outline_tree(tree, None, wanted, started)
+    key, data, about = ("outline", str(project.root), name), project.data(name), (started, project.deepest)
+    found = files.find(key, data, about)
+    if found is None and (tree := project.parse_once(name)) is not None:
+        found = _outline_tree(tree, None, EVERY_NAME, started)
+        files.keep(key, data, about, found)
+    assert found is None or isinstance(found, Outline)
+    return found
+
+
 def _outline_tree(tree: ast.Module, module: Module | None, wanted: Container[str], started: bool) -> Outline:
-    found = find_parts(tree, wanted)
+    found = find_parts(tree, wanted) if module is None or not module.kept else _find_all_parts(module)
     parts = found if module is not None else {node: _merge_branches(part, started) for node, part in found.items()}
     own = module.nodes if module is not None else _find_definitions(tree)
     functions = {node: _outline_definition(node, module, parts) for kind in FUNCTIONS for node in own.get(kind, ())}
     classes = [_outline_definition(node, module, parts, functions) for node in own.get(ast.ClassDef, ())]
     return Outline(module, parts.get(tree, NOTHING), (*functions.values(), *classes))
+
+
+def _find_all_parts(module: Module) -> dict[ast.AST, Part]:
+    """The parts of a file that is kept, with all that they mention: the next survey may look for other names."""
+    if "parts" not in module.own:
+        module.own["parts"] = find_parts(module.tree, EVERY_NAME)
+    return module.own["parts"]  # type: ignore[return-value]
 
 
 def _outline_definition(

@@ -14,15 +14,15 @@ from ddp_codemod.discover.files import read, read_loosely, read_text
 from ddp_codemod.discover.kinds import NOTEBOOK, WINDOWS
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason, Skipped, Source
-from ddp_codemod.parse.config import parse_config
 from ddp_codemod.parse.document import Document
 from ddp_codemod.parse.grammar import MAX_BYTES
-from ddp_codemod.parse.python import Module, parse, passing_tree
-from ddp_codemod.parse.scripts import parse_shell, read_script
+from ddp_codemod.parse.python import Module, passing_tree
+from ddp_codemod.parse.scripts import read_script
 from ddp_codemod.parse.shell import Script, ScriptParts
 from ddp_codemod.sites.entry_points import find_entry_points
 from ddp_codemod.sites.file_texts import FileTexts
 from ddp_codemod.sites.import_roots import ImportRoots
+from ddp_codemod.sites.parsed_files import parse_launcher, parse_program, parse_settings
 from ddp_codemod.sites.word_search import contains_text, has_any_text, has_word
 
 if TYPE_CHECKING:
@@ -84,18 +84,11 @@ class Project(ImportRoots):
         """The parsed file, or None where it cannot be handled (then ``skipped`` says why)."""
         if name not in self._modules:
             made: Source | Module | Skipped = read(self.root / name, self.root, self.data(name))
-            views: Callable[[], Iterable[Source]] | None = None
-            if isinstance(made, Source) and name.endswith(NOTEBOOK):
-                from ddp_codemod.parse.notebook import read_notebook
-
-                made = read_notebook(made)
-                views = None if isinstance(made, Skipped) else made.views
             if isinstance(made, Source):
-                self._sources[name] = made
-                own, *others = views() if views else [made]
-                made = parse(own, self.deepest)
-                programs = (parse(view, self.deepest) for view in others)
-                self._programs[name] = tuple(part for part in programs if isinstance(part, Module))
+                parsed = parse_program(self._folder, made, self.deepest)
+                made, self._programs[name] = parsed.own, parsed.others
+                if parsed.source is not None:
+                    self._sources[name] = parsed.source
             if isinstance(made, Skipped):
                 self.skipped[name] = made
             self._modules[name] = made if isinstance(made, Module) else None
@@ -150,7 +143,7 @@ class Project(ImportRoots):
     def _parse_document(self, name: str) -> Document | None:
         if name not in self._documents:
             source = read_text(self.root / name, self.root, self.data(name))
-            made = parse_config(source) if isinstance(source, Source) else source
+            made = parse_settings(self._folder, source) if isinstance(source, Source) else source
             self._note_parser(made)
             self._documents[name] = made if isinstance(made, Document) else None
         return self._documents[name]
@@ -179,7 +172,7 @@ class Project(ImportRoots):
         if name not in self._scripts:
             read = read_loosely if name.lower().endswith(tuple(WINDOWS)) else read_text
             source = read(self.root / name, self.root, self.data(name))
-            made = parse_shell(source) if isinstance(source, Source) else source
+            made = parse_launcher(self._folder, source) if isinstance(source, Source) else source
             self._note_parser(made)
             self._scripts[name] = made if isinstance(made, Script) else None
         return self._scripts[name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Union
 
 from ddp_codemod.parse.python import Module
@@ -95,7 +95,9 @@ class ReachableCode:
             for one in outline.definitions:
                 self._by_name.setdefault(one.name, []).append(one)
         self._ours = frozenset({*self._by_name, "object"})
-        self._follow([(None, Part(frozenset(named))), *((outline.module, outline.part) for outline in found)])
+        loaded = Part(frozenset(named))
+        parts = [(None, loaded), *((outline.module, outline.part) for outline in found)]
+        self._follow(parts, loaded, self._by_name.keys() - wanted)
 
     def runs(self, module: Module, node: ast.AST) -> bool:
         """Whether a node is in code that runs."""
@@ -106,7 +108,8 @@ class ReachableCode:
                 return False
         return True
 
-    def _follow(self, parts: list[tuple[Module | None, Part]]) -> None:
+    def _follow(self, parts: list[tuple[Module | None, Part]], loaded: Part, unseen: Set[str]) -> None:
+        """``unseen``: the names of definitions that the bytes do not show; code is not taken to mention them."""
         branches: list[tuple[Module, Branch]] = []  # asked last: most of what is in them runs anyway
         entered: set[Definition] = set()
         while parts or branches:
@@ -115,7 +118,8 @@ class ReachableCode:
                 continue
             module, part = parts.pop()
             branches += [(module, branch) for branch in part.branches] if module is not None else ()
-            for name in part.names & self._by_name.keys():
+            names = part.names & self._by_name.keys()
+            for name in names if part is loaded else names - unseen:
                 for found in self._by_name.pop(name):  # mentioned once, it runs
                     parts += [(one.module, one.part) for one in self._enter_definition(found, entered)]
 
