@@ -74,11 +74,11 @@ def find_class_of_self(module: Module, node: ast.AST) -> ast.ClassDef | None:
 
 
 def _list_bulk_stores(module: Module) -> list[BulkStore]:
-    if "fills" not in module.cache:
+    if "fills" not in module.own:
         calls = (call for call in module.nodes.get(ast.Call, ()) if isinstance(call, ast.Call))
         found = [fill for call in calls if (fill := _match_setattr_loop(module, call) or _match_update(call)) is not None]
-        module.cache["fills"] = found
-    return module.cache["fills"]  # type: ignore[return-value]
+        module.own["fills"] = found
+    return module.own["fills"]  # type: ignore[return-value]
 
 
 def _match_setattr_loop(module: Module, call: ast.Call) -> BulkStore | None:

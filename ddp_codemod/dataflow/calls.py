@@ -76,7 +76,7 @@ def find_argument(call: ast.Call, name: str, position: int | None) -> ast.expr |
 
 def index_calls(module: Module) -> dict[str, list[ast.Call]]:
     """The calls of a file by the last name of what they call."""
-    if "calls" not in module.cache:
+    if "calls" not in module.own:
         table: dict[str, list[ast.Call]] = {}
         for node in module.nodes.get(ast.Call, ()):
             assert isinstance(node, ast.Call)
@@ -84,16 +84,16 @@ def index_calls(module: Module) -> dict[str, list[ast.Call]]:
                 table[last].append(node)
             elif last:
                 table[last] = [node]  # mostly the only one: a list that grows takes room for four
-        module.cache["calls"] = table
-    return module.cache["calls"]  # type: ignore[return-value]
+        module.own["calls"] = table
+    return module.own["calls"]  # type: ignore[return-value]
 
 
 def find_names(module: Module, name: str) -> tuple[ast.Name, ...]:
     """Where a file reads or writes a name; few of its names are ever asked for."""
     key = ("names", name)
-    if key not in module.cache:
-        module.cache[key] = tuple(node for node in module.nodes.get(ast.Name, ()) if node.id == name)  # type: ignore[attr-defined]
-    return module.cache[key]  # type: ignore[return-value]
+    if key not in module.own:
+        module.own[key] = tuple(node for node in module.nodes.get(ast.Name, ()) if node.id == name)  # type: ignore[attr-defined]
+    return module.own[key]  # type: ignore[return-value]
 
 
 def is_value(module: Module, node: ast.expr) -> bool:

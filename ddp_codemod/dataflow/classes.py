@@ -171,7 +171,7 @@ def _trace_later_stores(tracer: Tracer, module: Module, node: ast.ClassDef, name
 def _index_self_stores(module: Module, node: ast.ClassDef) -> dict[str, list[Binding]]:
     """Assignments to ``self.NAME`` in the methods of a class."""
     key = ("stores", node)
-    if key not in module.cache:
+    if key not in module.own:
         table: dict[str, list[Binding]] = {}
         for method in node.body:
             if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) and method.args.args:
@@ -180,8 +180,8 @@ def _index_self_stores(module: Module, node: ast.ClassDef) -> dict[str, list[Bin
                     for target, value in assignment_pairs(statement):
                         if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == own:
                             table.setdefault(target.attr, []).append(Binding(target.attr, "value", statement, value))
-        module.cache[key] = table
-    return module.cache[key]  # type: ignore[return-value]
+        module.own[key] = table
+    return module.own[key]  # type: ignore[return-value]
 
 
 def _is_property(node: ast.AST) -> bool:

@@ -62,10 +62,10 @@ def find_table_files(tracer: Tracer, module: Module, function: ast.FunctionDef |
 
 def _list_table_calls(module: Module) -> list[ast.Call]:
     """The calls of a file that may go through a table, worked out once."""
-    if "table-calls" not in module.cache:
+    if "table-calls" not in module.own:
         calls = module.nodes.get(ast.Call, ())
-        module.cache["table-calls"] = [call for call in calls if _split_lookup(module, call.func) is not None]  # type: ignore[attr-defined]
-    return module.cache["table-calls"]  # type: ignore[return-value]
+        module.own["table-calls"] = [call for call in calls if _split_lookup(module, call.func) is not None]  # type: ignore[attr-defined]
+    return module.own["table-calls"]  # type: ignore[return-value]
 
 
 def _split_lookup(module: Module, node: ast.expr, depth: int = 0) -> tuple[ast.expr, ast.expr] | None:

@@ -88,13 +88,13 @@ def _trace_code_settings(tracer: Tracer, module: Module, name: str, trace: Trace
 
 def _index_settings(module: Module) -> dict[str, list[tuple[ast.AST, ast.expr]]]:
     """What a file sets variables of the environment to, by their names."""
-    if "environment" not in module.cache:
+    if "environment" not in module.own:
         table: dict[str, list[tuple[ast.AST, ast.expr]]] = {}
         for at, name, value in (*_find_assignments(module), *_find_setter_calls(module)):
             if isinstance(name, ast.Constant) and isinstance(name.value, str):
                 table.setdefault(name.value, []).append((at, value))
-        module.cache["environment"] = table
-    return module.cache["environment"]  # type: ignore[return-value]
+        module.own["environment"] = table
+    return module.own["environment"]  # type: ignore[return-value]
 
 
 def _find_assignments(module: Module) -> Iterator[tuple[ast.AST, ast.expr, ast.expr]]:

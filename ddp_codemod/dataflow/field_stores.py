@@ -18,7 +18,7 @@ _QUOTE = re.compile(rb"[\"']")
 
 def find_stores_by_text(module: Module, text: str) -> list[Binding]:
     """The assignments of a file to an attribute or subscript, by its text."""
-    if "stored" not in module.cache:
+    if "stored" not in module.own:
         table: dict[str, list[Binding]] = {}
         for kind in (ast.Assign, ast.AnnAssign):
             for statement in module.nodes.get(kind, ()):
@@ -31,21 +31,21 @@ def find_stores_by_text(module: Module, text: str) -> list[Binding]:
             if isinstance(name, str) and isinstance(module.parents.get(call), ast.Expr):
                 place = f"{ast.unparse(call.args[0])}.{name}"
                 table.setdefault(place, []).append(Binding(place, "value", module.statement(call), call.args[2]))
-        module.cache["stored"] = table
-    return module.cache["stored"].get(text, [])  # type: ignore[attr-defined, no-any-return]
+        module.own["stored"] = table
+    return module.own["stored"].get(text, [])  # type: ignore[attr-defined, no-any-return]
 
 
 def find_stores_by_name(module: Module, name: str) -> list[tuple[ast.AST, ast.Attribute, ast.expr]]:
     """The assignments of a file to attributes of a name, whatever they are attributes of: the statement, the attribute, the value."""
-    if "stored by name" not in module.cache:
+    if "stored by name" not in module.own:
         table: dict[str, list[tuple[ast.AST, ast.Attribute, ast.expr]]] = {}
         for kind in (ast.Assign, ast.AnnAssign):
             for statement in module.nodes.get(kind, ()):
                 for target, value in assignment_pairs(statement):
                     if isinstance(target, ast.Attribute):
                         table.setdefault(target.attr, []).append((statement, target, value))
-        module.cache["stored by name"] = table
-    return module.cache["stored by name"].get(name, [])  # type: ignore[attr-defined, no-any-return]
+        module.own["stored by name"] = table
+    return module.own["stored by name"].get(name, [])  # type: ignore[attr-defined, no-any-return]
 
 
 def may_store(data: bytes, name: str) -> bool:
@@ -62,4 +62,4 @@ def has_store(module: Module, name: str) -> bool:
     """Whether a file assigns to an attribute or under a key of this name, but for what an object's own methods set on it."""
     find_stores_by_text(module, "")
     own = {f"{first}.{name}" for first in SELF}
-    return any(place.endswith((f".{name}", f"[{name!r}]")) and place not in own for place in module.cache["stored"])  # type: ignore[attr-defined]
+    return any(place.endswith((f".{name}", f"[{name!r}]")) and place not in own for place in module.own["stored"])  # type: ignore[attr-defined]

@@ -27,13 +27,13 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 def find_reads_in_scope(module: Module, name: str, home: ast.AST | None) -> list[ast.Name]:
     """Where a file reads the name of a scope; None: a name that no scope of the file has. Looked for once for all its scopes."""
     key = ("reads", name)
-    if key not in module.cache:
+    if key not in module.own:
         table: dict[ast.AST | None, list[ast.Name]] = {}
         for node in find_names(module, name):
             if is_read(module, node):
                 table.setdefault(owner_scope(module, scope_of(module, node), name), []).append(node)
-        module.cache[key] = table
-    return module.cache[key].get(home, [])  # type: ignore[attr-defined, no-any-return]
+        module.own[key] = table
+    return module.own[key].get(home, [])  # type: ignore[attr-defined, no-any-return]
 
 
 def find_reads_of_word(tracer: Tracer, word: str) -> list[tuple[Module, ast.AST]]:

@@ -120,15 +120,15 @@ def _trace_command_lists(tracer: Tracer, words: Iterable[str], others: set[str],
 
 def _find_lists_with(module: Module, words: set[str]) -> list[ast.List | ast.Tuple]:
     """The lists of a file, then its tuples, that have one of these options among their elements."""
-    if "lists-by-option" not in module.cache:
+    if "lists-by-option" not in module.own:
         table: dict[str, list[tuple[int, ast.List | ast.Tuple]]] = {}
         for number, node in enumerate(node for kind in (ast.List, ast.Tuple) for node in module.nodes.get(kind, ())):
             assert isinstance(node, (ast.List, ast.Tuple))
             options = (text.lstrip("-").partition("=")[0] for text in list_texts(node.elts) if text.startswith("-"))
             for option in dict.fromkeys(options):
                 table.setdefault(option, []).append((number, node))
-        module.cache["lists-by-option"] = table
-    known: dict[str, list[tuple[int, ast.List | ast.Tuple]]] = module.cache["lists-by-option"]  # type: ignore[assignment]
+        module.own["lists-by-option"] = table
+    known: dict[str, list[tuple[int, ast.List | ast.Tuple]]] = module.own["lists-by-option"]  # type: ignore[assignment]
     return list(dict(sorted((entry for word in words for entry in known.get(word, ())), key=lambda entry: entry[0])).values())
 
 

@@ -25,7 +25,7 @@ def aliases_of(module: Module, words: Iterable[str]) -> set[str]:
 
 def _build_alias_tables(module: Module) -> tuple[Table, Table]:
     """The imported and the assigned names of a file, by the word that they stand for."""
-    if "aliases" not in module.cache:
+    if "aliases" not in module.own:
         imports: Table = {}
         for node in module.nodes.get(ast.ImportFrom, ()):
             assert isinstance(node, ast.ImportFrom)
@@ -39,8 +39,8 @@ def _build_alias_tables(module: Module) -> tuple[Table, Table]:
                 if isinstance(target, ast.Name):
                     for word in _list_words(value):
                         assigned.setdefault(word, set()).add(target.id)
-        module.cache["aliases"] = imports, assigned
-    return module.cache["aliases"]  # type: ignore[return-value]
+        module.own["aliases"] = imports, assigned
+    return module.own["aliases"]  # type: ignore[return-value]
 
 
 def _list_words(value: ast.expr) -> list[str]:

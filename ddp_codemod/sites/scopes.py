@@ -81,7 +81,7 @@ def enclosing_scopes(module: Module, scope: ast.AST) -> Iterator[ast.AST]:
 def bindings(module: Module, scope: ast.AST) -> dict[str, list[Binding]]:
     """All bindings of a scope by name, in source order; worked out once per scope."""
     key = ("bindings", scope)
-    found = module.cache.get(key)
+    found = module.own.get(key)
     if found is None:
         table: dict[str, list[Binding]] = {}
         for binding in _collect_bindings(module, scope):
@@ -89,13 +89,13 @@ def bindings(module: Module, scope: ast.AST) -> dict[str, list[Binding]]:
                 table[binding.name].append(binding)
             else:
                 table[binding.name] = [binding]  # mostly the only one: a list that grows takes room for four
-        found = module.cache[key] = table
+        found = module.own[key] = table
     return found  # type: ignore[return-value]
 
 
 def owner_scope(module: Module, scope: ast.AST, name: str) -> ast.AST | None:
     """The scope that a name used in ``scope`` belongs to; None for a builtin or a name bound by a star import."""
-    known: dict[str, ast.AST | None] = module.cache.setdefault(("owners", scope), {})  # type: ignore[assignment]
+    known: dict[str, ast.AST | None] = module.own.setdefault(("owners", scope), {})  # type: ignore[assignment]
     if name not in known:
         known[name] = _find_owner_scope(module, scope, name)
     return known[name]
@@ -135,9 +135,9 @@ def _declared_names(module: Module, scope: ast.AST, kind: type[ast.Global] | typ
     if kind not in module.nodes:
         return set()
     key = (kind, scope)
-    if key not in module.cache:
-        module.cache[key] = {name for node in _walk_scope(module, scope) if isinstance(node, kind) for name in node.names}
-    return module.cache[key]  # type: ignore[return-value]
+    if key not in module.own:
+        module.own[key] = {name for node in _walk_scope(module, scope) if isinstance(node, kind) for name in node.names}
+    return module.own[key]  # type: ignore[return-value]
 
 
 def _walk_scope(module: Module, scope: ast.AST) -> Iterator[ast.AST]:
@@ -195,10 +195,10 @@ def _walk_statements(scope: ast.AST) -> Iterator[ast.AST]:
 
 
 def _ancestors_of_walruses(module: Module) -> set[ast.AST]:
-    if "walruses" not in module.cache:
+    if "walruses" not in module.own:
         found = module.nodes.get(ast.NamedExpr, ())
-        module.cache["walruses"] = {node for walrus in found for node in (walrus, *module.ancestors(walrus))}
-    return module.cache["walruses"]  # type: ignore[return-value]
+        module.own["walruses"] = {node for walrus in found for node in (walrus, *module.ancestors(walrus))}
+    return module.own["walruses"]  # type: ignore[return-value]
 
 
 def _collect_bindings(module: Module, scope: ast.AST) -> Iterator[Binding]:
@@ -287,13 +287,13 @@ def assignment_pairs(statement: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
 
 def is_public(module: Module, name: str) -> bool:
     """Whether ``from module import *`` may take a name: not what ``__all__`` omits, where that is one list as it is."""
-    if "public" not in module.cache:
+    if "public" not in module.own:
         made = bindings(module, module.tree).get("__all__", [])
         listed = made[0].value if len(made) == 1 and made[0].kind == "value" else None
         parts = (
             listed.elts if isinstance(listed, (ast.List, ast.Tuple)) and module.source.text.count("__all__") == 1 else [listed]
         )
         texts = [part.value if isinstance(part, ast.Constant) else None for part in parts]
-        module.cache["public"] = frozenset(texts) if all(isinstance(text, str) for text in texts) else None
-    public: frozenset[object] | None = module.cache["public"]  # type: ignore[assignment]
+        module.own["public"] = frozenset(texts) if all(isinstance(text, str) for text in texts) else None
+    public: frozenset[object] | None = module.own["public"]  # type: ignore[assignment]
     return public is None or name in public
