@@ -16,10 +16,14 @@ from ddp_codemod.sites.surface_calls import Use
 
 
 def widen_asserted_lists(context: Context, findings: Sequence[Finding]) -> list[Finding]:
-    """A finding for each list of backends, and each one backend, whose assertion would end the program with the new one."""
-    of = next((one for one in findings if one.action is Action.EDIT and is_backend_finding(one)), None)
-    if of is None:
+    """A finding for each list of backends, and each one backend, whose assertion would end the program with the new one.
+
+    It is as safe as the edits that give the group the new name: without it they would end the program.
+    """
+    edits = [one for one in findings if one.action is Action.EDIT and is_backend_finding(one)]
+    if not edits:
         return []
+    of = next((one for one in edits if one.applicability is not Applicability.SAFE), edits[0])
     return [
         _make_finding(of, module, compare, replacements, old, new)
         for module, compare, old, new in find_failing_assertions(context, findings)
@@ -50,4 +54,4 @@ def _make_finding(
     change = Insertions(module, compare, replacements)
     reason = Reason.of("edit-asserted", Meaning.CHOICES, old=old, new=new)
     use = Use(module, compare, of.use.surface)  # type: ignore[arg-type]
-    return Finding(use, of.parameter, compare, ValueSet(), (), Action.EDIT, Applicability.UNSAFE, of.rule, reason, (change,))
+    return Finding(use, of.parameter, compare, ValueSet(), (), Action.EDIT, of.applicability, of.rule, reason, (change,))

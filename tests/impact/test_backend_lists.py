@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.catalog.load import load
-from ddp_codemod.model import TIED
+from ddp_codemod.model import TIED, Applicability
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import Survey, survey
 
@@ -75,6 +75,19 @@ def test_any_other_check_stays(tmp_path: Path, platform: str, check: str, group:
     assert rewritten(look(tmp_path, platform, check, group), tmp_path) == check
 
 
+@pytest.mark.parametrize(
+    ("group", "expected"),
+    [
+        ('"nccl"', {Applicability.SAFE}),
+        ('"nccl")\ndist.init_process_group = print\nprint("again"', {Applicability.UNSAFE}),  # nor is the edit of the group safe
+    ],
+)
+def test_a_check_is_as_safe_as_the_group_that_it_is_about(tmp_path: Path, group: str, expected: set[Applicability]) -> None:
+    found = look(tmp_path, "ascend", 'backend in ["gloo", "nccl"]', group)
+    assert {edit.applicability for edit in found.edits if "hccl" in (edit.after or "")} == expected
+    assert rewritten(found, tmp_path) == 'backend in ["gloo", "nccl", "hccl"]'
+
+
 def test_a_check_of_what_somebody_chose_stays(tmp_path: Path) -> None:
     text = 'import torch.distributed as dist\n\n\ndef setup(backend="nccl"):\n    assert backend == "nccl"\n    dist.init_process_group(backend)\n'
     (tmp_path / "train.py").write_text(text, "utf-8")
@@ -86,6 +99,6 @@ def test_a_check_of_what_somebody_chose_stays(tmp_path: Path) -> None:
 def test_the_program_goes_past_the_check(tmp_path: Path) -> None:
     text = CHECK.format(check='backend in ["nccl", "mpi"]', group='"nccl", rank=0, world_size=1, store=dist.HashStore()')
     (tmp_path / "train.py").write_text(text, "utf-8")
-    run = [sys.executable, "-m", "ddp_codemod", "apply", str(tmp_path), "--platform", "cpu", "--unsafe", "--no-cache", "-q"]
+    run = [sys.executable, "-m", "ddp_codemod", "apply", str(tmp_path), "--platform", "cpu", "--no-cache", "-q"]
     subprocess.run(run, check=True, capture_output=True)
     assert 'assert backend in ["nccl", "mpi", "gloo"]' in (tmp_path / "train.py").read_text("utf-8")
