@@ -35,6 +35,16 @@ class Forwarder(RuleEntry, frozen=True, kw_only=True):
     source: tuple[Name, ...]
 
 
+class Submitter(RuleEntry, frozen=True, kw_only=True):
+    """A call that calls one of its arguments once, with all arguments that follow it."""
+
+    names: tuple[Name, ...] = ()
+    methods: tuple[Name, ...] = ()  # by their last name, where the class of the object is not known
+    function_position: int
+    keywords: bool = True  # whether it passes keywords on
+    source: tuple[Name, ...]
+
+
 class DefaultCall(RuleEntry, frozen=True, kw_only=True):
     """A call that stands for a default: ``field(default="x")``."""
 
@@ -182,6 +192,7 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     carries: Union[Carries, None] = None
     source: tuple[Name, ...]
     forwarder: tuple[Forwarder, ...]
+    submitter: tuple[Submitter, ...] = ()
     config_entry: tuple[ConfigEntry, ...] = ()
     binding: tuple[Binding, ...] = ()
     default: tuple[DefaultCall, ...]

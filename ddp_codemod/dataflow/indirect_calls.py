@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator
+from typing import Literal
 
 from ddp_codemod.catalog.model import Surface
 from ddp_codemod.dataflow.calls import index_calls, is_value
 from ddp_codemod.dataflow.escape_analysis import EscapeInfo, analyze_escapes
 from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.forwarded_calls import find_forwarded_use, find_method_caller_uses
 from ddp_codemod.dataflow.mappings import look_up
 from ddp_codemod.dataflow.outside_calls import is_only_inspecting, may_call
 from ddp_codemod.dataflow.tracer import Tracer
@@ -22,13 +24,14 @@ from ddp_codemod.sites.surface_calls import Use
 
 def find_indirect_uses(tracer: Tracer, module: Module, words: Collection[str]) -> Iterator[Use]:
     """The calls of the surfaces that a file passes on as values, wherever in the project these are called."""
+    yield from find_method_caller_uses(tracer, module, words)
     for node, surface in _find_surface_values(tracer, module, {*words, *aliases_of(module, words)}):
         trace = analyze_escapes(tracer, module, node)
         found = [*_find_calls_of_value(tracer, node, surface, trace)]
         at_once = surface.at_once and surface.shown is None
         for home, call in trace.arguments if at_once else ():
             if (home, call) not in trace.partials and may_call(tracer, home, call):
-                found.append(Use(home, call, surface, handed=True))
+                found.append(find_forwarded_use(tracer, home, call, surface) or Use(home, call, surface, handed=True))
         if not found and at_once and trace.escapes and not any(is_only_inspecting(tracer, *one) for one in trace.arguments):
             found.append(Use(module, _make_placeholder_call(module, node), surface, handed=True))
         yield from found
@@ -59,7 +62,7 @@ def _list_receiver_names(tracer: Tracer, source: Value) -> Iterator[str]:
     node = source.node
     if isinstance(node, ast.Call):
         called = tracer.resolver.names(source.module, node.func)
-        yield from called
+        yield from (name for name in called if name != "importlib.import_module")
         if node.args and "importlib.import_module" in called:
             for named in tracer.evaluate(source.module, node.args[0]):
                 if isinstance(named.value, Known) and isinstance(named.value.value, str):
@@ -82,9 +85,20 @@ def _find_calls_of_value(tracer: Tracer, node: ast.expr, surface: Surface, trace
         bound = [(other, part) for other, part in trace.partials if _may_be_bound_by(tracer, home, call.func, other, part)]
         if not bound and (use := _make_use(tracer, home, call, node, surface)) is not None:
             yield use
-        for other, part in bound:
-            if not _may_bind_backend(tracer, Use(other, part, surface, skip=1)):
-                yield Use(home, call, surface, skip=1 - len(part.args))
+        binding = [_may_bind_backend(tracer, Use(other, part, surface, skip=1)) for other, part in bound]
+        if bound and (not all(binding) or _may_pass_backend(call, surface)):
+            sources = tracer.evaluate(home, call.func, Trace(kind=OriginKind.OBJECT))
+            whole = all(any(source.node is part for _, part in bound) for source in sources)
+            omits: Literal["default", "elsewhere", "unknown"]
+            omits = "elsewhere" if all(binding) else "unknown" if any(binding) or not whole else "default"
+            skips = {1 - len(part.args) for _, part in bound}
+            yield Use(home, call, surface, skip=min(skips), alone=whole and len(skips) == 1, omits=omits)
+
+
+def _may_pass_backend(call: ast.Call, surface: Surface) -> bool:
+    """Whether a call names the backend itself: in place of one that is bound before."""
+    names = {one.name for one in surface.parameters if one.role == "backend"}
+    return any(keyword.arg in names for keyword in call.keywords)
 
 
 def _may_bind_backend(tracer: Tracer, partial: Use) -> bool:

@@ -41,16 +41,18 @@ def collect_sources(context: Context, use: Use, parameter: Parameter) -> tuple[a
         if sources is None:
             return None, [context.tracer.unknown(module, call, Trace(), "why-spread", text=module.text(mapping))]
         found += sources
-    if use.skip and not found:
+    if use.omits == "unknown" and not found:
+        return None, [context.tracer.unknown(module, call, Trace(), "why-spread", text=module.text(call.func))]
+    if use.omits == "elsewhere" and not found:
         return None, [Value(module, call, OriginKind.PARTIAL)]
     if use.overrides_init and not found:
         return None, collect_sources(context, use.base, parameter)[1] if use.base else [Value(module, call, OriginKind.CLASS)]
     passed = bool(found)
     found = found or _collect_class_sources(context, use, parameter)
     default = Known(parameter.omitted_value) if parameter.omitted_value is not None else PlatformDefault()
-    if parameter.add == "keyword" and parameter.omitted != "inherits" and not use.skip and (passed or not found):
+    if parameter.add == "keyword" and parameter.omitted != "inherits" and use.omits == "default" and (passed or not found):
         found += _collect_omissions(context, use, parameter, default, passed)
-    return None, found or [Value(module, call, OMITTED, default)]
+    return None, found or [Value(module, use.table or call, OMITTED, default)]
 
 
 def _collect_omissions(

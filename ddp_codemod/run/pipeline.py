@@ -49,8 +49,9 @@ from ddp_codemod.policy.default_argument import inherit_unsafe, mark_unsafe
 from ddp_codemod.policy.dominating_init import may_have_group
 from ddp_codemod.policy.environment_files import keep_if_launches_set, set_in_launch_files
 from ddp_codemod.policy.finding_decisions import build_sort_key, decisions_of
-from ddp_codemod.policy.findings import Context, Finding, NewText
+from ddp_codemod.policy.findings import Context, Finding
 from ddp_codemod.policy.ignored_arguments import add_ignored_argument_items
+from ddp_codemod.policy.indirect_uses import limit_to_use
 from ddp_codemod.policy.limits import Limits
 from ddp_codemod.policy.manual_changes import split_manual_changes
 from ddp_codemod.policy.signatures import Signatures
@@ -265,9 +266,7 @@ class Run:
 
     def _apply_limits(self, finding: Finding) -> Iterator[Finding]:
         """The finding, unless it is to be left alone, with those for its candidates."""
-        if isinstance(use := finding.use, Use) and (not use.alone or use.unknown_receiver):
-            if not use.alike or not all(isinstance(change, NewText) for change in finding.changes):
-                finding = mark_unsafe(finding)  # something else may be called there, and be passed the new value
+        finding = limit_to_use(self.context, finding)
         fix = _find_backend_fix(self.options.rules)
         for one in (drop_name_only_changes(finding, fix), *find_name_only_items(finding, fix)):
             yield from self._expand_finding(one)

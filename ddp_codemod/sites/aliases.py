@@ -48,6 +48,9 @@ def _list_words(value: ast.expr) -> list[str]:
     if isinstance(value, ast.IfExp):
         return [*_list_words(value.body), *_list_words(value.orelse)]
     looked_up = attribute_lookup(value) if isinstance(value, ast.Call) else None
+    getter = value.func if isinstance(value, ast.Call) else None
+    if isinstance(getter, ast.Call) and getter.args and isinstance(getter.args[0], ast.Constant):  # ``attrgetter("x.y")(z)``
+        return [str(getter.args[0].value).rpartition(".")[2]]
     word = looked_up[1] if looked_up is not None else last_name(value)
     return [word] if word else []
 

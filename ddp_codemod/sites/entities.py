@@ -44,5 +44,4 @@ class Variable(Struct, frozen=True):
     name: str
 
 
-IMPORT = External("importlib.import_module")
 Entity = Union[External, Definition, Instance, ModuleRef, Variable]

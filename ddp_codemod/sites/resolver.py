@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.dynamic_lookups import attribute_lookup, deduplicate, imported_module_name
-from ddp_codemod.sites.entities import IMPORT, Definition, Entity, External, Instance, ModuleRef, Variable
+from ddp_codemod.sites.dynamic_lookups import Lookup, deduplicate, find_lookup
+from ddp_codemod.sites.entities import Definition, Entity, External, Instance, ModuleRef, Variable
 from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.scopes import Binding, bindings, bindings_from_inside, is_public, lasting_bindings, owner_scope, scope_of
 
@@ -50,16 +50,48 @@ class Resolver:
         if isinstance(node, ast.Call):
             if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
                 return self._resolve_enclosing_bases(module, node, depth)
-            if (looked_up := attribute_lookup(node)) is not None:
-                held = self.resolve(module, looked_up[0], depth + 1)
-                return deduplicate([found for entity in held for found in self.member(entity, looked_up[1], depth + 1)])
+            if (looked_up := self._find_lookup(module, node, depth)) is not None:
+                return self._resolve_lookup(module, looked_up, depth)
             called = self.resolve(module, node.func, depth + 1)
-            if IMPORT in called and (name := imported_module_name(node)) is not None:
-                return [ModuleRef(other) if (other := self.project.find(name, module)) else External(name)]
             if node.args and any(isinstance(entity, External) and entity.name in self.same for entity in called):
                 return self.resolve(module, node.args[0], depth + 1)
             return self._resolve_call(called, depth)
+        if isinstance(node, ast.Subscript) and (looked_up := self._find_lookup(module, node, depth)) is not None:
+            return self._resolve_lookup(module, looked_up, depth)
         return []
+
+    def _find_lookup(self, module: Module, node: ast.Call | ast.Subscript, depth: int) -> Lookup | None:
+        def names(asked: ast.expr) -> list[str]:
+            return [entity.name for entity in self.resolve(module, asked, depth + 1) if isinstance(entity, External)]
+
+        def texts(asked: ast.expr) -> list[str]:
+            said = self._find_only_value(module, asked, depth)[1]
+            return [said.value] if isinstance(said, ast.Constant) and isinstance(said.value, str) else []
+
+        def made(asked: ast.expr) -> ast.expr:
+            home, value = self._find_only_value(module, asked, depth)
+            return value if home is module else asked
+
+        return find_lookup(node, names, texts, made)
+
+    def _find_only_value(self, module: Module, node: ast.expr, depth: int) -> tuple[Module, ast.expr]:
+        """The expression that a name stands for where it never stands for another; others as they are."""
+        found = self.resolve(module, node, depth + 1) if isinstance(node, (ast.Name, ast.Attribute)) else []
+        if len(found) == 1 and isinstance(found[0], Variable):
+            one = found[0]
+            made = bindings(one.module, one.scope).get(one.name, [])
+            made = [*made, *bindings_from_inside(one.module, one.scope, one.name)]
+            if len(made) == 1 and made[0].kind == "value" and made[0].value is not None:
+                return one.module, made[0].value
+        return module, node
+
+    def _resolve_lookup(self, module: Module, looked_up: Lookup, depth: int) -> list[Entity]:
+        if looked_up.owner is None:
+            return [ModuleRef(other) if (other := self.project.find(looked_up.module, module)) else External(looked_up.module)]
+        held = self.resolve(module, looked_up.owner, depth + 1)
+        for name in looked_up.path:
+            held = deduplicate([found for entity in held for found in self.member(entity, name, depth + 1)])
+        return held
 
     def _resolve_call(self, called: list[Entity], depth: int) -> list[Entity]:
         """The objects that a call gives: of a class that is called, or of the class that a function says it returns."""

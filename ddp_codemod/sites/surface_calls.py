@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -37,6 +38,9 @@ class Use(Struct, frozen=True, eq=False):
     alone: bool = True  # what is called can be nothing but the surface
     alike: bool = False  # ... or else nothing but surfaces to which what is passed means the same
     handed: bool = False  # the call is of code that is not read, and is handed the surface itself, to call it
+    # what the call does not pass: the surface's own default, or something that another call passes, or which of both is not known
+    omits: Literal["default", "elsewhere", "unknown"] = "default"
+    table: ast.expr | None = None  # no text of the file is the call: this holds its keywords, ``Thread(target=f, kwargs=table)``
 
     @property
     def is_exact(self) -> bool:
@@ -110,7 +114,7 @@ class Finder:
                     use = Use(module, node, self._by_name[last], unknown_receiver=True)
                 if use is not None:
                     yield use
-            elif not last and isinstance(node.func, ast.Call) and last_name(node.func.func) == "getattr":
+            elif not last and isinstance(node.func, (ast.Call, ast.Subscript)):  # looked up by a name that is a text
                 if (use := self.use(module, node)) is not None:
                     yield use
             elif last == "dict" and (typed := self._use_in_dictionary(module, node)) is not None:
@@ -143,7 +147,7 @@ class Finder:
         for entity in self.resolver.resolve(module, node.args[0]):
             use = self._use_of_entity(module, node, entity)
             if use is not None:
-                yield replace(use, skip=1)
+                yield replace(use, skip=1, omits="elsewhere")
                 return
 
     def _use_of_entity(self, module: Module, node: ast.Call, entity: object) -> Use | None:

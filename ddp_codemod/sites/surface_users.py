@@ -8,6 +8,7 @@ from functools import cached_property
 from ddp_codemod.discover.kinds import NOTEBOOK
 from ddp_codemod.sites.aliases import aliases_of
 from ddp_codemod.sites.candidates import Candidates
+from ddp_codemod.sites.dynamic_lookups import LOOKING_UP
 from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.surface_calls import TARGET, Finder
 from ddp_codemod.sites.word_search import WordMatcher
@@ -26,6 +27,7 @@ _CHOSEN = re.compile(
 )
 _NO_VALUE = re.compile(rb"\s*(?:\.(?!\s*__call__\b)|[\[=])")
 _DUNDER = re.compile(rb"\s*\.\s*__call__\b")
+_DOTTED = re.compile(rb"([\"'])[\w.]+\Z")  # what is before a name at the end of a dotted one in quotes
 _FAR = 300  # characters that are looked at before a name
 
 
@@ -88,8 +90,10 @@ class SurfaceUsers:
 
 def _is_chosen(data: bytes, start: int, end: int) -> bool:
     """Whether a name that is at a place may be one of several values, or is a text that something is looked up by."""
-    if start and data[start - 1 : start] in (b"'", b'"'):
-        return (b"getattr" in data or b"vars(" in data) and data[end : end + 1] == data[start - 1 : start]
+    if (quote := data[start - 1 : start]) == b"." and (dotted := _DOTTED.search(data, max(start - _FAR, 0), start)):
+        quote = dotted[1]
+    if start and quote in (b"'", b'"'):
+        return data[end : end + 1] == quote and any(word in data for word in LOOKING_UP)
     return not _NO_VALUE.match(data, end) and _CHOSEN.search(data, max(start - _FAR, 0), start) is not None
 
 
