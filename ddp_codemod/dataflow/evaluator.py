@@ -17,6 +17,7 @@ from ddp_codemod.dataflow import (
     returns,
     translations,
 )
+from ddp_codemod.dataflow.callee_guards import is_guard
 from ddp_codemod.dataflow.calls import CallArguments, Def
 from ddp_codemod.dataflow.fold import UNKNOWN, Known
 from ddp_codemod.dataflow.tracer import Tracer
@@ -46,6 +47,8 @@ class Evaluator(Tracer):
             return [Value(module, node, trace.kind, Known(node.value), None, trace)]
         if (changed := translations.find_translation(node)) is not None and translations.is_of_names(self, changed):
             return translations.trace_translated(self, module, node, changed, trace)
+        if isinstance(node, ast.IfExp) and is_guard(self, module, node, node.test):
+            return self.evaluate(module, node.body, trace)
         if isinstance(node, (ast.IfExp, ast.BoolOp)):
             return conditionals.trace_conditional(self, module, node, trace)
         if isinstance(node, ast.NamedExpr):

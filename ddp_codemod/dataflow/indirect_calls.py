@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from typing import Literal
 
 from ddp_codemod.catalog.model import Surface
+from ddp_codemod.dataflow.callee_guards import find_named_uses, guard_callee, guard_receiver
 from ddp_codemod.dataflow.calls import index_calls, is_value
 from ddp_codemod.dataflow.escape_analysis import EscapeInfo, analyze_escapes
 from ddp_codemod.dataflow.fold import Known
@@ -25,9 +26,10 @@ from ddp_codemod.sites.surface_calls import Use
 def find_indirect_uses(tracer: Tracer, module: Module, words: Collection[str]) -> Iterator[Use]:
     """The calls of the surfaces that a file passes on as values, wherever in the project these are called."""
     yield from find_method_caller_uses(tracer, module, words)
+    yield from find_named_uses(tracer, module)
     for node, surface in _find_surface_values(tracer, module, {*words, *aliases_of(module, words)}):
         trace = analyze_escapes(tracer, module, node)
-        found = [*_find_calls_of_value(tracer, node, surface, trace)]
+        found = [*_find_calls_of_value(tracer, module, node, surface, trace)]
         at_once = surface.at_once and surface.shown is None
         for home, call in trace.arguments if at_once else ():
             if (home, call) not in trace.partials and may_call(tracer, home, call):
@@ -51,7 +53,9 @@ def find_receiver_uses(tracer: Tracer, module: Module, words: Collection[str]) -
         surface = next(filter(None, found), None)
         if surface is not None:
             sure = all(known for known in names) and all(one is surface for one in found)
-            yield Use(module, call, surface, alone=sure)
+            owners = {name for known in names for name in known if tracer.finder.surface(f"{name}.{call.func.attr}") is not None}
+            guard = guard_receiver(tracer, module, call, owners.pop()) if not sure and len(owners) == 1 else ""
+            yield Use(module, call, surface, alone=sure, guard=guard)
 
 
 def _list_receiver_names(tracer: Tracer, source: Value) -> Iterator[str]:
@@ -76,14 +80,14 @@ def _make_placeholder_call(module: Module, node: ast.expr) -> ast.Call:
     return call
 
 
-def _find_calls_of_value(tracer: Tracer, node: ast.expr, surface: Surface, trace: EscapeInfo) -> Iterator[Use]:
+def _find_calls_of_value(tracer: Tracer, module: Module, node: ast.expr, surface: Surface, trace: EscapeInfo) -> Iterator[Use]:
     """The calls of a value, found by its name or not, and those of what binds some of its arguments."""
     for home, call in trace.calls:
         if (named := tracer.finder.use(home, call)) is not None:
             yield named
             continue
         bound = [(other, part) for other, part in trace.partials if _may_be_bound_by(tracer, home, call.func, other, part)]
-        if not bound and (use := _make_use(tracer, home, call, node, surface)) is not None:
+        if not bound and (use := _make_use(tracer, home, call, module, node, surface)) is not None:
             yield use
         binding = [_may_bind_backend(tracer, Use(other, part, surface, skip=1)) for other, part in bound]
         if bound and (not all(binding) or _may_pass_backend(call, surface)):
@@ -138,7 +142,7 @@ def _find_surface_values(tracer: Tracer, module: Module, words: Collection[str])
                     yield call, surface
 
 
-def _make_use(tracer: Tracer, module: Module, call: ast.Call, value: ast.expr, surface: Surface) -> Use | None:
+def _make_use(tracer: Tracer, module: Module, call: ast.Call, home: Module, value: ast.expr, surface: Surface) -> Use | None:
     """The use that a call is which may be of a surface; ``alone`` where it can be of nothing else."""
     if any(isinstance(entity, (Definition, Instance)) for entity in tracer.resolver.resolve(module, call.func)):
         return None  # a class or function of the project, whose own code is read
@@ -152,7 +156,19 @@ def _make_use(tracer: Tracer, module: Module, call: ast.Call, value: ast.expr, s
         return None
     others = [source for source in sources if not any(source is one for one in ours)]
     alike = all(_is_equivalent_surface(tracer, source, call, surface) for source in others)
-    return Use(module, call, surface, alone=not others and bool(sources), alike=alike and bool(sources))
+    alone = not others and bool(sources)
+    named = tracer.resolver.names(home, value)
+    others_of = {name for one in others for name in _list_surface_names(tracer, one)} - {*named}
+    guard = guard_callee(tracer, module, call, named[0]) if not alone and len(named) == 1 and not others_of else ""
+    return Use(module, call, surface, alone=alone, alike=alike and bool(sources), guard=guard)
+
+
+def _list_surface_names(tracer: Tracer, source: Value) -> list[str]:
+    """The qualified names of surfaces that a source stands for."""
+    if not isinstance(source.module, Module) or not isinstance(source.node, (ast.Name, ast.Attribute)):
+        return []
+    names = tracer.resolver.names(source.module, source.node)
+    return [name for name in names if tracer.finder.surface(name) is not None]
 
 
 def _is_equivalent_surface(tracer: Tracer, source: Value, call: ast.Call, surface: Surface) -> bool:

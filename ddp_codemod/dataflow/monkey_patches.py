@@ -12,6 +12,7 @@ from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.model import Place
 from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.scopes import bindings, owner_scope, scope_of
 
 _STORED = re.compile(rb"(?<=\.)"), re.compile(rb"[ \t]*=[^=]")  # around the word of an attribute that is assigned
 _NAMED = re.compile(rb"(?<=[\"'])"), re.compile(rb"[\"'][ \t]*,")  # ... and around the second argument of setattr
@@ -22,10 +23,26 @@ def find_monkey_patch(tracer: Tracer, surface: Surface) -> Place | None:
 
     What a test puts there is gone when the test ends.
     """
-    known: dict[str, Place | None] = tracer.memory.setdefault("replaced surfaces", {})
+    return next(iter(list_monkey_patches(tracer, surface)), None)
+
+
+def list_monkey_patches(tracer: Tracer, surface: Surface) -> list[Place]:
+    """Every place of the project that does."""
+    known: dict[str, list[Place]] = tracer.memory.setdefault("replaced surfaces", {})
     if surface.id not in known:
-        known[surface.id] = next(_find_monkey_patches(tracer, surface), None)
+        known[surface.id] = list(_find_monkey_patches(tracer, surface))
     return known[surface.id]
+
+
+def is_call_of_original(tracer: Tracer, module: Module, call: ast.Call, surface: Surface) -> bool:
+    """Whether a call is of the surface itself, which got a name before the only place that replaces it: ``original(*args)``."""
+    patches = list_monkey_patches(tracer, surface)
+    home = owner_scope(module, scope_of(module, call), call.func.id) if isinstance(call.func, ast.Name) else None
+    made = bindings(module, home).get(call.func.id, []) if home is not None and isinstance(call.func, ast.Name) else []
+    if len(patches) != 1 or len(made) != 1 or made[0].value is None or patches[0].name != module.name:
+        return False
+    named = any(tracer.finder.surface(name) is surface for name in tracer.resolver.names(module, made[0].value))
+    return named and module.place(made[0].node).end <= patches[0].start
 
 
 def _find_monkey_patches(tracer: Tracer, surface: Surface) -> Iterator[Place]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ddp_codemod.dataflow.callee_guards import is_guard
 from ddp_codemod.dataflow.conditionals import explain_condition
 from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.dataflow.fold import UNKNOWN, Known
@@ -71,6 +72,8 @@ def is_of_names(tracer: Tracer, made: Translation) -> bool:
 
 def find_part_translation(node: ast.expr) -> Translation | None:
     """The same for each part of what a call unpacks: ``{key: "gloo" if key == "backend" and value == "nccl" else value for key, value in table.items()}``."""
+    if isinstance(node, ast.IfExp):
+        return _find_entry_translation(node)
     if not isinstance(node, (ast.DictComp, ast.GeneratorExp)) or len(node.generators) != 1 or node.generators[0].ifs:
         return None
     source = node.generators[0].iter
@@ -86,16 +89,44 @@ def find_part_translation(node: ast.expr) -> Translation | None:
     return replace(made, given=source, under=under, keys=tuple(key for keys in asked.values() for key in keys))
 
 
-def is_translated(facts: Facts, module: Module, node: ast.expr, key: str = "") -> bool:
-    """Whether an argument is of one of these forms already, on this platform too; ``key`` is the entry that counts where it is a mapping."""
+def _find_entry_translation(node: ast.IfExp) -> Translation | None:
+    """The same of a copy with another entry: ``{**table, "backend": "gloo"} if ready and table.get("backend") == "nccl" else table``."""
+    copy, tests = node.body, node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
+    if (
+        not isinstance(copy, ast.Dict)
+        or len(copy.keys) != 2
+        or copy.keys[0] is not None
+        or not isinstance(copy.keys[1], ast.Constant)
+    ):
+        return None
+    asked = ast.dump(ast.Call(ast.Attribute(node.orelse, "get", ast.Load()), [copy.keys[1]], []))
+    found = {test: old for test in tests if isinstance(test, ast.Compare) and (old := _list_compared_texts(test))}
+    test = next((one for one in found if ast.dump(one.left) == asked), None)
+    if test is None or ast.dump(copy.values[0]) != ast.dump(node.orelse) or (len(tests) > 1 and not _is_and(node.test)):
+        return None
+    under = tuple(one for one in tests if one is not test)
+    return Translation(node.orelse, dict.fromkeys(found[test], copy.values[1]), under, (str(copy.keys[1].value),))
+
+
+def _is_and(node: ast.expr) -> bool:
+    return isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And)
+
+
+def is_translated(facts: Facts, module: Module, node: ast.expr, key: str = "", when: str = "") -> bool:
+    """Whether an argument is of one of these forms already, on this platform too; ``key`` is the entry that counts where it is a mapping.
+
+    ``when`` is a condition, source text, that is true of the call.
+    """
     if isinstance(node, ast.Dict):
         written = {
             name.value: value for name, value in zip(node.keys, node.values, strict=True) if isinstance(name, ast.Constant)
         }
         made = find_translation(written[key]) if key in written else None
+    elif isinstance(node, ast.IfExp) and when and module.text(node.test) == when:
+        return True
     else:
         made = find_translation(node) or find_part_translation(node)
-    return made is not None and all(facts.truth(module, test) is True for test in made.under)
+    return made is not None and all(module.text(test) == when or facts.truth(module, test) is True for test in made.under)
 
 
 def trace_translated(tracer: Tracer, module: Module, node: ast.expr, made: Translation, trace: Trace) -> list[Value]:
@@ -107,11 +138,12 @@ def trace_translated_values(
     tracer: Tracer, module: Module, node: ast.expr, made: Translation, given: Iterable[Value], trace: Trace
 ) -> list[Value]:
     """The sources that arrive where these go in."""
-    truths = [tracer.facts.truth(module, test, trace.frame) for test in made.under]
+    under = [test for test in made.under if not is_guard(tracer, module, node, test)]  # true of the call that is looked at
+    truths = [tracer.facts.truth(module, test, trace.frame) for test in under]
     if False in truths:
         return [*given]
     given = [*given]
-    for test, known in zip(made.under, truths, strict=True):
+    for test, known in zip(under, truths, strict=True):
         trace = trace.step(module.place(test), explain_condition(module, test, known))
     found, made_here = list[Value](), list[Value]()
     for source in given:

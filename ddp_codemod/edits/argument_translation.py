@@ -22,6 +22,8 @@ def translate_argument(change: Translation, purely: Purely, unless: str = "") ->
     """The stretch of the argument and its new text; ``unless`` is a condition under which the old one stays."""
     module, node = change.module, change.argument
     place = module.place(node)
+    if change.when:  # as under a condition of the machine
+        unless = f"not ({change.when} and {negate_condition(unless)})" if unless else f"not ({change.when})"
     around, quote = module.parents.get(node), find_first_quote(module, node)
     if isinstance(around, ast.FormattedValue):  # before Python 3.12 quotes of the text around would end it
         quote = {"'": '"'}.get(find_first_quote(module, module.parents[around]), "'")
@@ -33,6 +35,12 @@ def translate_argument(change: Translation, purely: Purely, unless: str = "") ->
         return place.start, place.end, f"{quote}{change.pairs[0][1]}{quote}"
     if change.inside:
         return place.start, place.end, _format_exchange(change, quote, unless)
+    if change.when and isinstance(node, ast.Constant) and node.value in dict(change.pairs):
+        return (
+            place.start,
+            place.end,
+            f"{quote}{dict(change.pairs)[node.value]}{quote} if {negate_condition(unless)} else {module.text(node)}",
+        )
     given = (change.name, change.name) if change.name else format_argument(module, node)
     text = _format_choice(change, given, quote, unless)
     binds = isinstance(around, ast.BinOp) or (isinstance(around, ast.FormattedValue) and text.startswith("{"))
@@ -141,8 +149,13 @@ def _translate_unpacked(change: Translation, quote: str, unless: str) -> str:
     """The text for what a call unpacks: a copy with the entry changed, which nothing else sees."""
     module, node, text = change.module, change.argument, change.module.text(change.argument)
     table = format_table(module, node)
+    starred = isinstance(module.parents.get(node), ast.Starred)
+    if change.when and not starred and is_plain(node) and len(news := {new for _, new in change.pairs}) == 1:
+        entry, other = f"{quote}{change.key}{quote}", f"{quote}{news.pop()}{quote}"
+        asked = f"{negate_condition(unless)} and {table}.get({entry}) {format_comparison(change.pairs, quote)}"
+        return f"({{**{table}, {entry}: {other}}} if {asked} else {table})"
     value = _format_choice(change, ("value", "value"), quote, unless)
-    if isinstance(module.parents.get(node), ast.Starred):
+    if starred:
         return f"({value} for value in {table})"
     if None in dict(change.pairs):
         made = _fill_entry(change, quote, table)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.backends import assess
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.joined_texts import list_text_fragments
-from ddp_codemod.dataflow.monkey_patches import find_monkey_patch
+from ddp_codemod.dataflow.monkey_patches import find_monkey_patch, is_call_of_original
 from ddp_codemod.dataflow.translations import is_translated
 from ddp_codemod.dataflow.values import Value
 from ddp_codemod.discover.kinds import is_test
@@ -34,10 +35,10 @@ from ddp_codemod.impact.user_supplied_names import (
 from ddp_codemod.impact.wrong_names import find_composite_names, find_wrong_names, is_text, list_exchanges, may_be_none
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Action, Applicability, Reason, Uncovered
-from ddp_codemod.policy.bound_arguments import find_reader_of_bound
+from ddp_codemod.policy.bound_arguments import find_calls_of_bound, find_reader_of_bound
 from ddp_codemod.policy.choice_lists import find_other_list_reader
 from ddp_codemod.policy.default_argument import mark_unsafe
-from ddp_codemod.policy.findings import Change, Context, Finding, NewText, ObjectChoice, Translation
+from ddp_codemod.policy.findings import Change, Context, Finding, NewKeyword, NewText, ObjectChoice, Translation
 from ddp_codemod.policy.other_uses import OtherUse, OtherUses
 from ddp_codemod.sites.surface_calls import Use
 
@@ -96,6 +97,9 @@ def _mark_unsafe_if_replaced(context: Context, finding: Finding) -> Finding:
     at = find_monkey_patch(context.tracer, finding.use.surface) if finding.action is Action.EDIT else None
     if at is None or finding.applicability is not Applicability.SAFE:
         return finding
+    use = finding.use
+    if isinstance(use, Use) and is_call_of_original(context.tracer, use.module, use.call, use.surface):
+        return finding
     source = context.tracer.resolver.project.source(at.name)
     line = source.position(at.start)[0] if source is not None else 1
     return mark_unsafe(replace(finding, reason=Reason.of("edit-replaced", where=f"{at.name}:{line}")))
@@ -136,6 +140,8 @@ def _place_edit(context: Context, uses: OtherUses, finding: Finding) -> Finding:
         there = [replace(one, closed=False) for one in there]
     said = {name: value for name, value in finding.reason.args if name not in ("origin", "count")}
     said |= {"wanted": moved[0].text, "use": met[0].text, "where": f"{met[0].name}:{met[0].line}"}
+    if bound and (named := _name_at_calls(context, finding, moved, met[0], said)) is not None:
+        return named
     if not there or bound:
         return mark_unsafe(replace(finding, reason=Reason.of("edit-used-elsewhere", finding.reason.means, **said)))
     kept, there = merge_omissions(drop_translated_changes(kept, there), there)
@@ -144,6 +150,23 @@ def _place_edit(context: Context, uses: OtherUses, finding: Finding) -> Finding:
         changes=(*kept, *there),
         reason=Reason.of("edit-at-call" if met[0].sure else "edit-at-call-perhaps", finding.reason.means, **said),
     )
+
+
+def _name_at_calls(
+    context: Context, finding: Finding, moved: Sequence[NewText], met: OtherUse, said: Mapping[str, Any]
+) -> Finding | None:
+    """The finding of what ``partial`` binds, with the name in each call of its object instead; None where not each of them is seen."""
+    calls = find_calls_of_bound(context, finding)
+    texts = {change.text for change in moved}
+    if not calls or len(texts) != 1 or len(moved) < len(finding.changes) or not finding.possible.closed:
+        return None
+    value = f'"{texts.pop()}"'
+    left = [(home, call) for home, call in calls if all(keyword.arg != finding.parameter for keyword in call.keywords)]
+    if not left:
+        return finding.keep(Reason.of("keep-bound", parameter=finding.parameter)).without_changes()
+    changes = tuple(NewKeyword(home, call, finding.parameter, value) for home, call in left)
+    reason = Reason.of("edit-at-call" if met.sure else "edit-at-call-perhaps", finding.reason.means, **said)
+    return replace(finding, changes=changes, reason=reason)
 
 
 def _split_changes(context: Context, uses: OtherUses, finding: Finding) -> tuple[list[Change], list[NewText], list[OtherUse]]:
@@ -172,7 +195,8 @@ def _translate_at_call(context: Context, uses: OtherUses, finding: Finding) -> F
         return _exchange_parts(context, finding)
     if not all(map(_SEVERAL.fullmatch, find_composite_names(context))):
         return None
-    kept, _, _ = _split_changes(context, uses, finding)
+    guarded = not finding.use.is_exact
+    kept = [] if guarded else _split_changes(context, uses, finding)[0]
     sure = [change for change in kept if not (isinstance(change, NewText) and change.source.trace.doubt is not None)]
     texts: dict[str | None, str] = dict([*list_texts(finding.changes), *find_wrong_names(context, finding)])
     if texts and may_be_none(context, finding) and not all(map(is_text, finding.possible)):
@@ -180,7 +204,7 @@ def _translate_at_call(context: Context, uses: OtherUses, finding: Finding) -> F
     result = [*make_translations(context.facts, finding, texts.items())]
     if not result or (len(result) > 1 and any(set(dict(one.pairs)) != set(texts) for one in result)):
         return None  # where the name is omitted, several mappings cannot give one
-    if is_user_supplied(context, finding) and not has_wrong_name_left(finding, texts, sure):
+    if not guarded and is_user_supplied(context, finding) and not has_wrong_name_left(finding, texts, sure):
         result = [*add_warnings(context, result)]
     rule = finding.rule or next(fix.id for fix in context.rules.fixes.values() if fix.recipe == "replace-backend")
     changed = replace(finding, action=Action.EDIT, applicability=Applicability.SAFE, rule=rule, at=(), untraced=False)
@@ -226,6 +250,8 @@ def _explain_untraced(context: Context, translation: Translation) -> Reason:
     value, wanted = next(pair for pair in translation.pairs if pair[0] is not None)
     platform = context.platform
     arguments = {"value": value, "wanted": wanted, "platform": platform.id, "why": platform.why, "why_zh": platform.why_zh}
+    if translation.when:
+        return Reason.of("edit-guarded", test=translation.when, **arguments)
     return Reason.of("edit-untraced", text=translation.module.short_text(translation.argument), **arguments)
 
 

@@ -21,10 +21,13 @@ from ddp_codemod.sites.surface_calls import Use
 def make_translations(facts: Facts, finding: Finding, texts: Iterable[tuple[str | None, str]]) -> Iterator[Translation]:
     """The changes at the call in place of those where the values start; none where the project does not write the argument."""
     use, pairs = finding.use, tuple(dict(texts).items())
-    if not isinstance(use, Use) or not use.is_exact or not is_name_argument(finding) or not pairs:
+    if not isinstance(use, Use) or not (use.is_exact or use.guard) or not is_name_argument(finding) or not pairs:
         return
-    argument, closed = finding.argument, _is_closed(finding)
+    argument, when = finding.argument, "" if use.is_exact else use.guard
+    closed = _is_closed(finding) and not when
     if isinstance(argument, ast.expr) and (parts := slots(argument)):
+        if when:
+            return
         for part in parts:
             if not is_translated(facts, use.module, part) and _has_right_offsets(use.module, part):
                 yield Translation(use.module, part, pairs, closed and len(parts) == 1)
@@ -32,14 +35,14 @@ def make_translations(facts: Facts, finding: Finding, texts: Iterable[tuple[str 
     if any(_is_part(source) for source in finding.possible):
         return  # what arrives is the whole text, of which the place that it is put together at is not this one
     if isinstance(argument, ast.expr):
-        if not isinstance(argument, ast.Constant) and not is_translated(facts, use.module, argument):
-            yield Translation(use.module, argument, pairs, closed)
+        if (when or not isinstance(argument, ast.Constant)) and not is_translated(facts, use.module, argument, when=when):
+            yield Translation(use.module, argument, pairs, closed, when=when)
         return
     if len(use.spread) > 1 or any(isinstance(use.module.parents.get(node), ast.Starred) for node in use.spread):
         pairs = tuple(pair for pair in pairs if pair[0] is not None)  # which of them is the backend is not known
     for node in use.spread if pairs else ():
-        if not is_translated(facts, use.module, node, finding.parameter):
-            yield Translation(use.module, node, pairs, closed and len(use.spread) == 1, key=finding.parameter)
+        if not is_translated(facts, use.module, node, finding.parameter, when):
+            yield Translation(use.module, node, pairs, closed and len(use.spread) == 1, key=finding.parameter, when=when)
 
 
 def _has_right_offsets(module: Module, node: ast.expr) -> bool:

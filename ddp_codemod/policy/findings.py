@@ -42,8 +42,8 @@ class Translation(Struct, frozen=True, eq=False):
     ``closed``: nothing but these can arrive. ``key``: the argument is a mapping that the call unpacks, and this its entry.
     ``warning``: what the program says where it happens; empty where the value is the program's own. ``name``: what the argument
     is called before the call, where a line of the same edit gives it a name. ``fills``: the mapping may lack the entry, and holds no
-    None under it: the second of the only pair stands for what is missing. ``inside``: what arrives is put together, and the texts
-    are parts of it.
+    None under it: the second of the only pair stands for what is missing. ``inside``: the texts are parts of what arrives. ``when``: a
+    condition, source text, without which the argument stays, for the call is then of something else.
     """
 
     module: Module
@@ -55,6 +55,7 @@ class Translation(Struct, frozen=True, eq=False):
     name: str = ""
     fills: bool = False
     inside: bool = False
+    when: str = ""
 
 
 class Splice(Struct, frozen=True, eq=False):

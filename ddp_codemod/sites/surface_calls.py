@@ -40,6 +40,7 @@ class Use(Struct, frozen=True, eq=False):
     handed: bool = False  # the call is of code that is not read, and is handed the surface itself, to call it
     # what the call does not pass: the surface's own default, or something that another call passes, or which of both is not known
     omits: Literal["default", "elsewhere", "unknown"] = "default"
+    guard: str = ""  # the condition under which the call is one of the surface, where it may be of something else
     table: ast.expr | None = None  # no text of the file is the call: this holds its keywords, ``Thread(target=f, kwargs=table)``
 
     @property
