@@ -65,6 +65,8 @@ class OtherUses:
             for source in finding.possible:
                 self._alike.setdefault(id(source.node), []).append(source)
             parameters = finding.use.surface.parameters if isinstance(finding.use, Use) else ()
+            if isinstance(finding.use, Use) and finding.use.guard and not finding.use.is_exact:
+                continue  # what it is passed may go to something else
             if finding.argument is not None:
                 self._groups.add(id(finding.argument))
                 if any(one.name == finding.parameter and one.role != "backend" for one in parameters):
@@ -139,6 +141,10 @@ class OtherUses:
         known = self._shown.packages | self._folders
         return not plain and known.issuperset(outside)
 
+    def is_shown(self, module: Module, call: ast.Call) -> bool:
+        """Whether a call only shows what it is passed."""
+        return self._shown.is_shown(module, call)
+
     def _is_defined(self, name: str) -> bool:
         """Whether a file of the project defines a function of a name."""
         return bool(self.context.tracer.resolver.project.holding(name, _DEF, _ANY))
@@ -149,6 +155,8 @@ class OtherUses:
         around = module.parents.get(node)
         if isinstance(around, ast.Call) and any(last_name(part) == "stdin" for part in around.args):
             return False  # another program reads it
+        if self._shown.is_written(module, node):
+            return False
         if self._is_handed_whole(read):
             return True
         # a text with the name in it: as an address, it is another one then
