@@ -24,6 +24,7 @@ from ddp_codemod.impact.group_conditions import (
     is_test,
 )
 from ddp_codemod.impact.group_questions import GroupSwaps, find_questions, is_handed_group
+from ddp_codemod.impact.shown_answers import shows_another_answer
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name, walk
@@ -151,7 +152,11 @@ class _Walk:
     def _judge_passed(self, read: Read, top: ast.expr, value: _Swapped, say: Callable[[], Consequence]) -> NameUse | None:
         """What becomes of a value that no test has: one that is kept, passed on, or shown."""
         if top is read.node:
-            if value.strict or value.handed or self._is_harmless(read):
+            if (
+                value.strict
+                or value.handed
+                or (self._is_harmless(read) and not shows_another_answer(self.uses, read, self.swap, value.before, value.after))
+            ):
                 return None
             return NameUse(read.module, top, say(), read.carrier)
         return NameUse(read.module, top, say(), read.node) if self._matters(read.module, top, value) else None
