@@ -148,9 +148,15 @@ def _iterate_free_names(module: Module, node: ast.expr, names: tuple[str, ...]) 
 def _translate_unpacked(change: Translation, quote: str, unless: str) -> str:
     """The text for what a call unpacks: a copy with the entry changed, which nothing else sees."""
     module, node, text = change.module, change.argument, change.module.text(change.argument)
-    table = format_table(module, node)
+    table = f"dict({text})" if change.copied else format_table(module, node)
     starred = isinstance(module.parents.get(node), ast.Starred)
-    if change.when and not starred and is_plain(node) and len(news := {new for _, new in change.pairs}) == 1:
+    if (
+        change.when
+        and not starred
+        and not change.copied
+        and is_plain(node)
+        and len(news := {new for _, new in change.pairs}) == 1
+    ):
         entry, other = f"{quote}{change.key}{quote}", f"{quote}{news.pop()}{quote}"
         asked = f"{negate_condition(unless)} and {table}.get({entry}) {format_comparison(change.pairs, quote)}"
         return f"({{**{table}, {entry}: {other}}} if {asked} else {table})"
@@ -181,5 +187,8 @@ def _fill_entry(change: Translation, quote: str, table: str) -> str:
     if change.fills:
         return f"{{{entry}: {quote}{change.pairs[0][1]}{quote}, **{table}}}"
     given, again = format_argument(change.module, change.argument)
+    if change.copied:
+        again = find_free_name(change.module, change.argument)
+        given = f"({again} := {table})"
     value = _format_choice(change, (f"{again}.get({entry})", f"{again}[{entry}]"), quote, "")
     return f"{{**{given}, {entry}: {value}}}"

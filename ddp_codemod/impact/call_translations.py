@@ -15,6 +15,7 @@ from ddp_codemod.dataflow.values import Value
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.parse.python import Module, parse_expression
 from ddp_codemod.policy.findings import Change, Finding, NewText, Translation
+from ddp_codemod.sites.entities import Instance
 from ddp_codemod.sites.surface_calls import Use
 
 
@@ -42,7 +43,25 @@ def make_translations(facts: Facts, finding: Finding, texts: Iterable[tuple[str 
         pairs = tuple(pair for pair in pairs if pair[0] is not None)  # which of them is the backend is not known
     for node in use.spread if pairs else ():
         if not is_translated(facts, use.module, node, finding.parameter, when):
-            yield Translation(use.module, node, pairs, closed and len(use.spread) == 1, key=finding.parameter, when=when)
+            yield Translation(
+                use.module,
+                node,
+                pairs,
+                closed and len(use.spread) == 1,
+                key=finding.parameter,
+                when=when,
+                copied=_is_object(facts, use.module, node),
+            )
+
+
+def _is_object(facts: Facts, module: Module, node: ast.expr) -> bool:
+    """Whether a mapping is an object of a class of the project, which may have no method but ``keys`` and ``__getitem__``."""
+    made = (one for one in facts.resolver.resolve(module, node) if isinstance(one, Instance))
+    return any(
+        all(facts.resolver.resolve(home, base) for home, one in lineage for base in one.bases)
+        and not facts.resolver.external_bases(lineage[0][0], lineage[0][1])
+        for lineage in ([*facts.resolver.lineage(one.module, one.node)] for one in made)
+    )
 
 
 def _has_right_offsets(module: Module, node: ast.expr) -> bool:

@@ -37,25 +37,19 @@ class NewText(Struct, frozen=True, eq=False):
 
 
 class Translation(Struct, frozen=True, eq=False):
-    """The argument of a call is changed on its way in: a text that is the first of a pair arrives as the second.
-
-    ``closed``: nothing but these can arrive. ``key``: the argument is a mapping that the call unpacks, and this its entry.
-    ``warning``: what the program says where it happens; empty where the value is the program's own. ``name``: what the argument
-    is called before the call, where a line of the same edit gives it a name. ``fills``: the mapping may lack the entry, and holds no
-    None under it: the second of the only pair stands for what is missing. ``inside``: the texts are parts of what arrives. ``when``: a
-    condition, source text, without which the argument stays, for the call is then of something else.
-    """
+    """The argument of a call is changed on its way in: a text that is the first of a pair arrives as the second."""
 
     module: Module
     argument: ast.expr
     pairs: tuple[tuple[str | None, str], ...]
-    closed: bool = False
-    key: str = ""
-    warning: str = ""
-    name: str = ""
-    fills: bool = False
-    inside: bool = False
-    when: str = ""
+    closed: bool = False  # nothing but these can arrive
+    key: str = ""  # the argument is a mapping that the call unpacks, and this its entry
+    warning: str = ""  # what the program says where it happens; empty where the value is the program's own
+    name: str = ""  # what the argument is called before the call, where a line of the same edit gives it a name
+    fills: bool = False  # the mapping may lack the entry, and holds no None there: the second of the only pair stands for it
+    inside: bool = False  # the texts are parts of what arrives
+    when: str = ""  # a condition, source text, without which the argument stays, for the call is then of something else
+    copied: bool = False  # the mapping has nothing but what ``**`` needs: a dictionary is made of it first
 
 
 class Splice(Struct, frozen=True, eq=False):
