@@ -87,16 +87,15 @@ class OtherUses:
         value = source.value.value if isinstance(source.value, Known) else old
         if not isinstance(value, str) and (value is not None or not isinstance(source.value, Known)):
             return None
-        if isinstance(source.module, Script):
-            said = find_script_reference(self.context.tracer, source.module, source.node)
-            if said is not None:
-                return OtherUse(source.module.name, said.line, said.text)
+        script = source.module if isinstance(source.module, Script) else None
+        if script is not None and (said := find_script_reference(self.context.tracer, script, source.node)) is not None:
+            return OtherUse(source.module.name, said.line, said.text)
         if isinstance(source.module, Document) and isinstance(source.node, Entry):
             for one in find_entry_references(self.context.tracer, source.module, source.node):
                 if not one.key:
                     return OtherUse(one.source.name, one.line, one.text)
-            for script, start, line in find_launch_readers(self.context.tracer, source.module.name):
-                return OtherUse(script.name, script.source.position(start)[0], line)
+            for launch, start, line in find_launch_readers(self.context.tracer, source.module.name):
+                return OtherUse(launch.name, launch.source.position(start)[0], line)
         start = source.module.source.position(source.place.start)[0]
         if source.place in self._reviewed:
             return OtherUse(source.module.name, start, self._reviewed[source.place])
