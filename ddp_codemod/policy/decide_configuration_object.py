@@ -17,6 +17,7 @@ from ddp_codemod.parse.shell import Option, Script
 from ddp_codemod.policy.decide_configuration import decide_at_launches
 from ddp_codemod.policy.device_counts import Count, count_value
 from ddp_codemod.policy.findings import Context, Finding, NewMapping, start
+from ddp_codemod.policy.instantiated_objects import is_always_instantiated
 from ddp_codemod.policy.text_objects import (
     backend_of,
     build_object_arguments,
@@ -68,7 +69,9 @@ def decide_configuration_object(
     arguments = (*wanted.arguments.items(), (backend.name, choice.wanted))
     name = f"{parameter.objects.module}.{class_name(context, wanted)}"
     change = NewMapping(use.module, entry, name, arguments, parameter.objects.target, parameter.objects.arguments)
-    return result.edit(fix.id, False, explain_object(context, parameter, wanted), [change])
+    safe = fix.applicability == "safe" and found[1] and backend.add_applicability == "safe"
+    safe = safe and is_always_instantiated(context, use, entry, parameter.objects)
+    return result.edit(fix.id, safe, explain_object(context, parameter, wanted), [change])
 
 
 def _decide_default_object(
