@@ -66,3 +66,22 @@ def test_a_chain_is_reported_once_and_with_the_test_that_changes(tmp_path: Path)
     code = 'if dist.get_backend() == "mpi":\n    n = 1\nelif dist.get_backend() == "nccl":\n    n = 8\nelse:\n    n = 2\nopen(str(n))\n'
     ((line, key, values),) = find(tmp_path, code)
     assert (line, key, values["text"]) == (5, "tied-group-name", 'dist.get_backend() == "nccl"')
+
+
+@pytest.mark.parametrize(
+    ("code", "lines"),
+    [
+        ('print({"nccl": "gpu"}.get(dist.get_backend(), "other"))', [5]),
+        ('print(dist.get_backend() == "nccl")', [5]),
+        ('sizes = {"nccl": 8, "gloo": 2}\nname = dist.get_backend()\nprint(sizes[name])', [7]),
+        ('def ask(lib, name):\n    return lib.get_backend() == name\n\n\nprint(ask(dist, "nccl"))', [6]),
+        ("print(dist.get_backend())", []),
+        ('print(f"on {dist.get_backend()}")', []),
+        ("print(dist.get_backend().upper())", []),
+        ('print({"nccl": "NCCL", "gloo": "Gloo"}[dist.get_backend()])', []),
+        ('print({"nccl": "gpu", "gloo": "gpu"}[dist.get_backend()])', []),
+        ('print(dist.get_backend() == "mpi")', []),
+    ],
+)
+def test_what_is_shown_of_an_answer_is_reported_and_a_name_is_not(tmp_path: Path, code: str, lines: list[int]) -> None:
+    assert [line for line, _, _ in find(tmp_path, code + "\n")] == lines
