@@ -11,11 +11,10 @@ from ddp_codemod.discover.file_digests import MAX_BYTES, note
 from ddp_codemod.discover.files import make_unreadable_reason
 from ddp_codemod.discover.unsaved import find_unsaved_text
 from ddp_codemod.model import Reason
-from ddp_codemod.sites.word_search import LETTERS, WordMatcher, has_word
+from ddp_codemod.sites.word_index import WordIndex
+from ddp_codemod.sites.word_search import WordMatcher, has_word
 
 _WORD = re.compile(rb"[\w\x80-\xff]+")
-_ESCAPED = re.compile(rb"\\[\w\x80-\xff]([\w\x80-\xff]+)")  # as in words.py: what follows an escaped letter is a name, too
-_LETTERS_ONLY = bytes(byte if byte in LETTERS else 0x20 for byte in range(256))
 _MANY = 48  # words that are looked for one by one: about as many as an index costs
 
 
@@ -73,28 +72,15 @@ class FileTexts:
         """Names of the files whose bytes hold the word as a whole name."""
         key = word.encode()
         if key not in self._mentions:
-            if len(self._mentions) >= _MANY and _WORD.fullmatch(key):
-                names = self._index.get(key, ())
-                self._mentions[key] = (names,) if isinstance(names, str) else tuple(names)
-            else:
-                self._mentions[key] = tuple(name for name in self.names if has_word(self.data(name), key))
+            many = len(self._mentions) >= _MANY and _WORD.fullmatch(key)
+            names = map(self.names.__getitem__, self._index.find(key)) if many else self.names
+            self._mentions[key] = tuple(name for name in names if has_word(self.data(name), key))
         return self._mentions[key]
 
     @cached_property
-    def _index(self) -> dict[bytes, str | list[str]]:
-        """The files by all names in their bytes, most of which are in one: from some number of questions on, this is less work."""
-        found: dict[bytes, str | list[str]] = {}
-        for name in self.names:
-            data = self.data(name)
-            for word in {*data.translate(_LETTERS_ONLY).split(), *(_ESCAPED.findall(data) if b"\\" in data else ())}:
-                there = found.get(word)
-                if there is None:
-                    found[word] = name
-                elif isinstance(there, str):
-                    found[word] = [there, name]
-                else:
-                    there.append(name)
-        return found
+    def _index(self) -> WordIndex:
+        """The files by all names in their bytes: from some number of questions on, this is less work."""
+        return WordIndex(map(self.data, self.names))
 
     def naming(self, words: Iterable[str]) -> set[str]:
         """Names of the files whose bytes hold one of the identifiers as a whole name."""
