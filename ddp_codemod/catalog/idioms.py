@@ -132,6 +132,9 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     getters: tuple[Name, ...] = ()  # last names of calls that give a default where nothing else is there
     frameworks: tuple[Name, ...] = ()  # packages whose process groups rule data is about ...
     other_frameworks: tuple[Name, ...] = ()  # ... and others, which have their own
+    backend_makers: tuple[
+        Name, ...
+    ] = ()  # calls that add a backend under a name of its own, which a text that is put together may be
     registers: tuple[Name, ...] = ()  # last names of decorators that are passed the name of what is below
     blind: tuple[Name, ...] = ()  # packages that may be handed all options, and read none for a group
     built_with: tuple[Name, ...] = ()  # variables and keywords that say how a library is built

@@ -223,7 +223,12 @@ def _exchange_parts(context: Context, finding: Finding) -> Finding | None:
     if not isinstance(argument, ast.expr) or not isinstance(use, Use) or not texts or not use.is_exact:
         return None
     pairs = tuple(list_exchanges(context))
-    if not pairs or is_translated(context.facts, use.module, argument):
+    own = (name.rpartition(".")[2] for idioms in context.rules.idioms for name in idioms.backend_makers)
+    if (
+        not pairs
+        or any(map(context.tracer.resolver.project.mentioning, own))
+        or is_translated(context.facts, use.module, argument)
+    ):
         return None
     rule = finding.rule or next(fix.id for fix in context.rules.fixes.values() if fix.recipe == "replace-backend")
     changed = replace(finding, action=Action.EDIT, applicability=Applicability.SAFE, rule=rule, at=(), untraced=False)
