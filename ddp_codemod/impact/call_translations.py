@@ -56,6 +56,8 @@ def make_translations(facts: Facts, finding: Finding, texts: Iterable[tuple[str 
 
 def _is_object(facts: Facts, module: Module, node: ast.expr) -> bool:
     """Whether a mapping is an object of a class of the project, which may have no method but ``keys`` and ``__getitem__``."""
+    if isinstance(module.parents.get(node), ast.Starred):
+        return False  # its elements are unpacked
     made = (one for one in facts.resolver.resolve(module, node) if isinstance(one, Instance))
     return any(
         all(facts.resolver.resolve(home, base) for home, one in lineage for base in one.bases)
