@@ -4,7 +4,7 @@
 # make browser   also installs Chromium (Debian, Ubuntu; as root) and runs the tests of the review page in it
 # make benchmark   times it beside other tools, which it installs into environments of their own, and counts what each gets right
 # make proofs   tries every promise of SECURITY.md and writes what was measured into it (about an hour)
-# make nothing-else   runs 1,031 programs before and after apply, and compares what they call, print and write (minutes a platform)
+# make nothing-else   runs some 1,480 programs before and after apply, and compares what they call, print and write (minutes a platform)
 # make nothing-else-portable   the same with --style portable, on the machine that the code comes from and on the target (PROGRAMS= takes some)
 # make lowest   runs the tests with the oldest release of everything that pyproject.toml admits (without torch)
 # make site     builds the pages of docs/ and the rule reference as a site, in site/; a link that leads nowhere ends it

@@ -98,7 +98,11 @@ def _mark_unsafe_if_replaced(context: Context, finding: Finding) -> Finding:
     if at is None or finding.applicability is not Applicability.SAFE:
         return finding
     use = finding.use
-    if isinstance(use, Use) and is_call_of_original(context.tracer, use.module, use.call, use.surface):
+    if (
+        isinstance(use, Use)
+        and isinstance(use.call, ast.Call)
+        and is_call_of_original(context.tracer, use.module, use.call, use.surface)
+    ):
         return finding
     source = context.tracer.resolver.project.source(at.name)
     line = source.position(at.start)[0] if source is not None else 1

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 EVALUATE = 'import torch.distributed as dist\n\ndist.init_process_group(backend="gloo")\n'
-UNKNOWN = "import sys\n\nimport torch.distributed as dist\n\ndist.init_process_group(backend=f'cpu:gloo,cuda:{sys.argv[1]}')\n"
+UNKNOWN = "import sys\n\nimport torch.distributed as dist\n\ndist.init_process_group(backend='ours')\n"
 PYTHON_2 = 'import torch.distributed as dist\nprint "starting"\ndist.init_process_group("nccl")\n'
 TRAIN = 'import torch.distributed as dist\n\n# 初始化进程组\ndist.init_process_group("nccl")\n'
 TRAINER = """from accelerate import Accelerator
@@ -318,7 +318,8 @@ OPTION = 'import argparse\nimport torch.distributed as dist\np = argparse.Argume
 
 
 def test_a_value_that_can_still_come_in_is_no_end(project, run) -> None:  # type: ignore[no-untyped-def]
-    project(train=f'{OPTION}dist.init_process_group("nccl" if len(args.backend) > 4 else "cuda:%s" % args.backend)\n')
+    settings = 'dict(dist_cfg=dict(backend="nccl" if len(args.backend) > 4 else args.pick(args.backend)))'
+    project(train=f"{OPTION}from mmengine.runner import Runner\nRunner(env_cfg={settings})\n")
     done = run("apply", ".", "--platform", "rocm", "--unsafe")
     assert "1 call site may still get another one" in done.out
     assert "Nothing else needs to change" not in done.out

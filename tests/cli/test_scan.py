@@ -1,5 +1,5 @@
 def test_what_a_person_decides_is_pointed_to_where_it_was_printed(project, run) -> None:  # type: ignore[no-untyped-def]
-    unknown = "import sys\n\nimport torch.distributed as dist\n\ndist.init_process_group('cuda:%s' % sys.argv[1])\n"
+    unknown = "import sys\n\nimport torch.distributed as dist\n\ndist.init_process_group('ours')\n"
     project(**{f"unclear{number}": unknown for number in range(5)})
     done = run("scan", ".", "--platform", "rocm")
     assert 'Review 5 places, each marked "needs review" above' in done.said

@@ -10,7 +10,7 @@ from ddp_codemod.catalog.load import load
 from ddp_codemod.model import Action
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
-from ddp_codemod.sites import project
+from ddp_codemod.sites import parsed_files
 
 TRAIN = """import argparse
 import torch.distributed as dist
@@ -75,8 +75,8 @@ def test_a_launch_file_is_parsed_where_a_value_may_stand(
     tmp_path: Path, given: str, parsed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
-    read = project.parse_shell
-    monkeypatch.setattr(project, "parse_shell", lambda source: seen.append(source.name) or read(source))
+    read = parsed_files.parse_shell
+    monkeypatch.setattr(parsed_files, "parse_shell", lambda source: seen.append(source.name) or read(source))
     (tmp_path / "run.sh").write_text(f"python train.py --dist-backend {given}\n", "utf-8")
     (tmp_path / "train.py").write_text(TRAIN, "utf-8")
     rules = load()

@@ -13,7 +13,7 @@ from ddp_codemod.report.table import count_cells
 
 HEAD = "import torch.distributed as dist\n"
 WRONG = f'{HEAD}\ndist.init_process_group("nccl")\n'
-UNKNOWN = f"import sys\n{HEAD}\ndist.init_process_group(backend=f'cpu:gloo,cuda:{{sys.argv[1]}}')\n"
+UNKNOWN = f"import sys\n{HEAD}\ndist.init_process_group(backend='ours')\n"
 UNSAFE = """from accelerate import Accelerator
 
 

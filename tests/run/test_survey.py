@@ -116,11 +116,11 @@ def test_the_engine_is_imported_where_there_is_work(tmp_path: Path, text: str, e
 
 
 def test_only_what_has_to_be_is_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ddp_codemod.sites import project
+    from ddp_codemod.sites import parsed_files
 
     parsed: list[str] = []
-    real = project.parse
-    monkeypatch.setattr(project, "parse", lambda source, *more: (parsed.append(source.name), real(source, *more))[1])
+    real = parsed_files.parse
+    monkeypatch.setattr(parsed_files, "parse", lambda source, *more: (parsed.append(source.name), real(source, *more))[1])
     files = {f"plain{number}__py": f"import torch\n{PLAIN}" for number in range(30)}
     train = "import torch.distributed as dist\nfrom settings import BACKEND\n\ndist.init_process_group(BACKEND)\n"
     write(
