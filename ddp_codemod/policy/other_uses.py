@@ -106,6 +106,10 @@ class OtherUses:
                 return OtherUse(read.module.name, read.module.line(read.node), self._format_context(read), read.sure)
         return OtherUse(source.module.name, start, source.text, False) if found.lost else None
 
+    def is_shown(self, module: Module, call: ast.Call) -> bool:
+        """Whether a call only shows what it is passed."""
+        return self._shown.is_shown(module, call)
+
     def _format_context(self, read: Read) -> str:
         """The code around a read, on one line."""
         at: ast.AST = read.node
@@ -140,10 +144,6 @@ class OtherUses:
         known = self._shown.packages | self._folders
         return not plain and known.issuperset(outside)
 
-    def is_shown(self, module: Module, call: ast.Call) -> bool:
-        """Whether a call only shows what it is passed."""
-        return self._shown.is_shown(module, call)
-
     def _is_defined(self, name: str) -> bool:
         """Whether a file of the project defines a function of a name."""
         return bool(self.context.tracer.resolver.project.holding(name, _DEF, _ANY))
@@ -154,8 +154,6 @@ class OtherUses:
         around = module.parents.get(node)
         if isinstance(around, ast.Call) and any(last_name(part) == "stdin" for part in around.args):
             return False  # another program reads it
-        if self._shown.is_written(module, node):
-            return False
         if self._is_handed_whole(read):
             return True
         # a text with the name in it: as an address, it is another one then

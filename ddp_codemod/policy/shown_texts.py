@@ -13,7 +13,6 @@ _METHODS = frozenset({
     "capitalize", "casefold", "center", "expandtabs", "ljust", "lower", "lstrip", "removeprefix", "removesuffix", "replace", "rjust", "rstrip",
     "split", "splitlines", "strip", "swapcase", "title", "upper", "zfill",
 })  # fmt: skip
-_WRITING = frozenset({"dump", "safe_dump", "dump_all", "save"})  # write what they are passed to a file
 
 
 class ShownTexts:
@@ -40,17 +39,6 @@ class ShownTexts:
         if last == "write" and isinstance(call.func, ast.Attribute):
             return last_name(call.func.value) in ("stdout", "stderr", "tqdm")
         return any(name in self._shows for name in names)
-
-    def is_written(self, module: Module, node: ast.AST) -> bool:
-        """Whether a call writes a value, or what holds it, to a file: whatever reads that file next may be another program."""
-        around = module.parents.get(node)
-        while isinstance(around, (ast.keyword, ast.Starred, ast.Dict, ast.List, ast.Tuple)):
-            around = module.parents.get(around)
-        if not isinstance(around, ast.Call) or last_name(around.func) not in _WRITING:
-            return False
-        passed = [*around.args, *(keyword.value for keyword in around.keywords)]
-        gives_text = len(passed) == 1 and not isinstance(module.parents.get(around), ast.Expr)  # ``yaml.dump(config)``
-        return not gives_text and not any(last_name(one) in ("stdout", "stderr") for one in passed)
 
     def is_result_shown(self, module: Module, method: ast.Attribute) -> bool:
         """Whether what a method makes of a text is only shown: ``print(str(args).replace(", ", "\\n"))``."""
