@@ -71,11 +71,12 @@ class Project:
         environment = {**clean_environment(), **(environment or {})}
         if self.machine:
             environment["IMITATED_MACHINE"] = json.dumps({"root": str(self.root), **self.machine})
-        ran = run([sys.executable, *arguments], self.root, environment)
         # Before 3.14 CPython ends a thread that asks for the interpreter while that ends, and torch's threads take the process with
-        # them (https://github.com/python/cpython/issues/87135): no word on the patch, so the program has to end well the second time.
-        if ENDED_BY_A_THREAD in ran.output:
+        # them (https://github.com/python/cpython/issues/87135): no word on the patch, so the program has to end well in one of a few runs.
+        for _ in range(4):
             ran = run([sys.executable, *arguments], self.root, environment)
+            if ENDED_BY_A_THREAD not in ran.output:
+                break
         return ran
 
     def torchrun(self, *arguments: str) -> Ran:
