@@ -169,7 +169,7 @@ def portable_edits(style: Style, finding: Finding, change: Change, make: Make, i
         default_value = next((one.omitted_value for one in finding.use.surface.parameters if one.name == change.keyword), None)
         launched = find_launcher_condition(finding, change)
         old = f'"{default_value}"' if default_value is not None else launched.otherwise if launched is not None else "None"
-        return keyword_edits(entry, change, old, make, imported)
+        return keyword_edits(entry, change, change.instead_of or old, make, imported)
     if isinstance(change, NewHandler | NewObject):
         default = change.handler.default if isinstance(change, NewHandler) else "None"
         return object_edits(entry, change, default, make, imported)

@@ -159,16 +159,20 @@ def _place_edit(context: Context, uses: OtherUses, finding: Finding) -> Finding:
 def _name_at_calls(
     context: Context, finding: Finding, moved: Sequence[NewText], met: OtherUse, said: Mapping[str, Any]
 ) -> Finding | None:
-    """The finding of what ``partial`` binds, with the name in each call of its object instead; None where not each of them is seen."""
+    """The finding of what ``partial`` binds, with the name in each call of its object instead; None where not each of them is seen.
+
+    Nothing but one text may be bound: what a call passes takes the place of whatever is.
+    """
     calls = find_calls_of_bound(context, finding)
+    bound = {source.value.value if isinstance(source.value, Known) else None for source in finding.possible}
     texts = {change.text for change in moved}
-    if not calls or len(texts) != 1 or len(moved) < len(finding.changes) or not finding.possible.closed:
+    if not calls or len(texts) != 1 or len(bound) != 1 or None in bound or not finding.possible.closed:
         return None
-    value = f'"{texts.pop()}"'
+    value, instead_of = f'"{texts.pop()}"', f'"{bound.pop()}"'
     left = [(home, call) for home, call in calls if all(keyword.arg != finding.parameter for keyword in call.keywords)]
     if not left:
         return finding.keep(Reason.of("keep-bound", parameter=finding.parameter)).without_changes()
-    changes = tuple(NewKeyword(home, call, finding.parameter, value) for home, call in left)
+    changes = tuple(NewKeyword(home, call, finding.parameter, value, instead_of) for home, call in left)
     reason = Reason.of("edit-at-call" if met.sure else "edit-at-call-perhaps", finding.reason.means, **said)
     return replace(finding, changes=changes, reason=reason)
 
@@ -210,11 +214,15 @@ def _translate_at_call(context: Context, uses: OtherUses, finding: Finding) -> F
         return None  # where the name is omitted, several mappings cannot give one
     if not guarded and is_user_supplied(context, finding) and not has_wrong_name_left(finding, texts, sure):
         result = [*add_warnings(context, result)]
-    rule = finding.rule or next(fix.id for fix in context.rules.fixes.values() if fix.recipe == "replace-backend")
-    changed = replace(finding, action=Action.EDIT, applicability=Applicability.SAFE, rule=rule, at=(), untraced=False)
     sure, result = merge_omissions(drop_translated_changes(sure, result), result)
-    changes = (*sure, *(replace(one, closed=False) for one in result))
-    return replace(changed, reason=_explain_untraced(context, result[0]), changes=changes)
+    return _edit_at_call(context, finding, result[0], (*sure, *(replace(one, closed=False) for one in result)))
+
+
+def _edit_at_call(context: Context, finding: Finding, made: Translation, changes: Iterable[Change]) -> Finding:
+    """The finding with safe changes, of which one is at the call and says why."""
+    rule = finding.rule or next(fix.id for fix in context.rules.fixes.values() if fix.recipe == "replace-backend")
+    edited = replace(finding, action=Action.EDIT, applicability=Applicability.SAFE, rule=rule, at=(), untraced=False)
+    return replace(edited, reason=_explain_untraced(context, made), changes=tuple(changes))
 
 
 def _exchange_parts(context: Context, finding: Finding) -> Finding | None:
@@ -234,10 +242,8 @@ def _exchange_parts(context: Context, finding: Finding) -> Finding | None:
         or is_translated(context.facts, use.module, argument)
     ):
         return None
-    rule = finding.rule or next(fix.id for fix in context.rules.fixes.values() if fix.recipe == "replace-backend")
-    changed = replace(finding, action=Action.EDIT, applicability=Applicability.SAFE, rule=rule, at=(), untraced=False)
     made = Translation(use.module, argument, pairs, inside=True)
-    return replace(changed, reason=_explain_untraced(context, made), changes=(made,))
+    return _edit_at_call(context, finding, made, (made,))
 
 
 def _is_composed(source: Value) -> bool:

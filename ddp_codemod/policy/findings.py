@@ -64,12 +64,13 @@ class Splice(Struct, frozen=True, eq=False):
 
 
 class NewKeyword(Struct, frozen=True, eq=False):
-    """The call gets a keyword argument; ``value`` is source text."""
+    """The call gets a keyword argument; ``value`` is source text, and ``instead_of`` that of what arrives without it, if anything does."""
 
     module: Module
     call: ast.Call
     keyword: str
     value: str
+    instead_of: str = ""
 
 
 class NewObject(Struct, frozen=True, eq=False):

@@ -70,3 +70,22 @@ def test_the_platform_is_asked_before_the_argument_is_worked_out(tmp_path: Path)
     text = text.replace("Run().backend", "run.backend").replace("dist.init", "run = Run()\ndist.init")
     call = ported(tmp_path, text, "rocm").splitlines()[-1]
     assert call.startswith('dist.init_process_group("gloo" if torch.version.hip and run.backend == "nccl" else run.backend')
+
+
+def test_a_call_of_a_partial_gets_what_is_bound_on_other_machines(tmp_path: Path) -> None:
+    text = (
+        f'{START}from functools import partial\nstart = partial(dist.init_process_group, backend="nccl")\n'
+        'print(start.keywords["backend"] == "nccl")\nstart(init_method="file:///x", rank=0, world_size=1)\n'
+    )
+    first = ported(tmp_path, text)
+    assert 'world_size=1, backend="nccl" if dist.is_nccl_available() else "gloo")\n' in first
+    assert ported(tmp_path, first) == first
+
+
+@pytest.mark.parametrize("parts", ['",".join(parts)', "compose(parts)"])
+def test_a_text_that_is_put_together_stays_as_it_is_on_other_machines(tmp_path: Path, parts: str) -> None:
+    made = 'def compose(parts):\n    return ",".join(parts)\n'
+    text = f'{START}{made}def start(parts):\n    dist.init_process_group({parts}, "file:///x", rank=0, world_size=1)\n'
+    first = ported(tmp_path, text)
+    assert f'{parts}.replace("nccl", "gloo") if not dist.is_nccl_available() else {parts}, "file:///x"' in first
+    assert ported(tmp_path, first) == first
