@@ -53,7 +53,7 @@ class PortedProject(Struct, dict=True):
     def advice(self) -> list[Advice]:
         """The advice that holds on the platform, for these versions and rules, without what other advice stands for."""
         device = self.context.platform.device
-        found = [one for one in self.context.rules.advice.values() if self._is_in_force(one)]
+        found = [advice for advice in self.context.rules.advice.values() if self._is_in_force(advice)]
         found = [adapt_to_device(advice, device) for advice in found] if device is not None else found
         found = [name_install_page(advice, self.context.platform) for advice in found]
         instead = {ident for advice in found if advice.supersedes and self.versions(advice) for ident in advice.supersedes}

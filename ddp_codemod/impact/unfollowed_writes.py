@@ -7,16 +7,19 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ddp_codemod.dataflow.bulk_stores import find_classes
-from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.values import Value
-from ddp_codemod.discover.kinds import is_test
-from ddp_codemod.impact.unseen_stores import is_spread_by_names, is_stored_unseen, list_words_of_read
-from ddp_codemod.model import Action, Uncovered
+from ddp_codemod.impact.unseen_stores import (
+    is_known_read,
+    is_spread_by_names,
+    is_stored_unseen,
+    list_read_words,
+    list_words_of_read,
+)
+from ddp_codemod.model import Uncovered
 from ddp_codemod.parse.document import Entry
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context, Finding
 from ddp_codemod.sites.entities import Definition
-from ddp_codemod.sites.surface_calls import Use
 
 
 def may_be_written_elsewhere(context: Context, finding: Finding, names: Sequence[str]) -> bool:
@@ -34,21 +37,21 @@ def _is_beside(context: Context, word: str, names: Sequence[str]) -> bool:
 
 
 def find_written_elsewhere(context: Context, finding: Finding, left: Iterable[Uncovered]) -> Iterator[str]:
-    """The names that nothing is seen to read, and that are written by reflection under the word under which a call has its value."""
-    words = {*_list_words(finding)}
+    """The names that nothing is seen to read, and that are written unseen under the word under which a call has its value."""
+    words, read = {*_list_words(finding)}, list_words_of_read(finding)
     project = context.tracer.resolver.project
-    read = list_words_of_read(finding)
-    for one in left:
-        if read and one.place.name not in project.names and is_spread_by_names(context.tracer):
-            if any(entry.path[-1:] and entry.path[-1] in read for entry in _find_entries(context, one)):
+    for one in left if words or read else ():
+        if one.place.name not in project.names:
+            named = any(entry.path[-1:] and entry.path[-1] in read for entry in _find_entries(context, one))
+            if named and is_spread_by_names(context.tracer):
                 yield one.text
-        module = project.module(one.place.name) if one.place.name in project.names else None
+            continue
+        module = project.module(one.place.name)
         for node in module.nodes.get(ast.Constant, ()) if module is not None else ():
             if module is not None and isinstance(node, ast.expr) and module.place(node) == one.place:
-                if is_stored_unseen(context.tracer, module, node, read, finding):
-                    yield one.text
                 holder, word = _find_reflected_write(context, module, node)
-                if holder is not None and word in words and _can_be_same(context, finding, module, holder):
+                reflected = holder is not None and word in words and _can_be_same(context, finding, module, holder)
+                if reflected or is_stored_unseen(context.tracer, module, node, read, finding):
                     yield one.text
 
 
@@ -80,18 +83,11 @@ def _find_class_around(source: Value) -> ast.AST | None:
 def _list_words(finding: Finding) -> Iterator[str]:
     """The words under which a call that stays as it is has its value: of the argument, and of what gives it one."""
     argument = finding.argument
-    if finding.action is not Action.KEEP or not isinstance(finding.use, Use) or is_test(finding.use.module.name):
-        return
-    known = all(isinstance(source.value, Known) for source in finding.possible)
-    if not isinstance(argument, ast.expr) or isinstance(argument, ast.Constant) or not finding.possible or not known:
+    if not is_known_read(finding) or not isinstance(argument, ast.expr) or isinstance(argument, ast.Constant):
         return
     if isinstance(argument, ast.Name):
         yield argument.id
-    elif isinstance(argument, ast.Attribute):
-        yield argument.attr
-    elif isinstance(argument, ast.Subscript | ast.Call):
-        parts = [argument.slice] if isinstance(argument, ast.Subscript) else argument.args
-        yield from (part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str))
+    yield from list_read_words(argument)
     for source in finding.possible:
         if isinstance(source.module, Module) and isinstance(source.node, ast.expr):
             if (word := _find_written_word(source.module, source.node)) is not None:

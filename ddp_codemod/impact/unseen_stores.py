@@ -21,32 +21,39 @@ _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef)
 _ANSWERING = ("__getattr__", "__getattribute__", "__getitem__", "__get__", "__missing__")  # methods that answer for any word
 
 
+def is_known_read(finding: Finding) -> bool:
+    """Whether a call of a program stays as it is because all that it is passed is known."""
+    known = bool(finding.possible) and all(isinstance(source.value, Known) for source in finding.possible)
+    return known and finding.action is Action.KEEP and isinstance(finding.use, Use) and not is_test(finding.use.module.name)
+
+
 def list_words_of_read(finding: Finding) -> frozenset[str]:
     """The words of the attribute, entry or function that a call which stays as it is has its value from; none where it names the value.
 
     A name counts where its scope takes it from there: ``backend = options["backend"]``.
     """
     use, argument = finding.use, finding.argument
-    known = bool(finding.possible) and all(isinstance(source.value, Known) for source in finding.possible)
-    if finding.action is not Action.KEEP or not known or not isinstance(use, Use) or is_test(use.module.name):
+    if not is_known_read(finding) or not isinstance(use, Use) or not isinstance(argument, ast.expr):
         return frozenset()
+    read = [argument]
     if isinstance(argument, ast.Name):
         made = lasting_bindings(use.module, scope_of(use.module, argument), argument.id)
-        return frozenset(word for one in made if one.value is not None for word in _list_words(one.value))
-    return frozenset(_list_words(argument)) if isinstance(argument, ast.expr) else frozenset()
+        read = [one.value for one in made if one.value is not None]
+    called = [last_name(one.func) for one in read if isinstance(one, ast.Call)]
+    return frozenset([*(word for one in read for word in list_read_words(one)), *called])
 
 
-def _list_words(node: ast.expr) -> Iterator[str]:
+def list_read_words(node: ast.expr) -> Iterator[str]:
+    """The words of the attribute or entry that an expression reads."""
     if isinstance(node, ast.Attribute):
         yield node.attr
     elif isinstance(node, ast.Subscript):
         yield from _list_texts([node.slice])
     elif isinstance(node, ast.Call):
         yield from _list_texts(node.args)
-        yield last_name(node.func)
     elif isinstance(node, ast.BoolOp):
         for part in node.values:
-            yield from _list_words(part)
+            yield from list_read_words(part)
 
 
 def _list_texts(nodes: list[ast.expr]) -> Iterator[str]:

@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ddp_codemod.catalog.backends import assess
 from ddp_codemod.catalog.model import Surface
+from ddp_codemod.dataflow.outside_calls import may_call
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.model import Reason, Uncovered
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
+from ddp_codemod.sites.entities import Definition
 
 _KEPT = (ast.Assign, ast.AnnAssign, ast.Dict, ast.IfExp, ast.Return, ast.List, ast.Tuple, ast.Lambda, ast.keyword, ast.Call)
-_ASKING = ("isinstance", "issubclass", "hasattr", "getattr", "cast", "register", "patch", "object", "TypeVar")
 
 
 def find_backend_classes(context: Context, admits: Callable[[str], bool]) -> Iterator[Uncovered]:
@@ -55,13 +56,13 @@ def _find_kept(tracer: Tracer, module: Module, words: Iterable[str]) -> Iterator
             if not isinstance(node, ast.expr) or last_name(node) not in wanted:
                 continue
             around = module.parents.get(node)
-            if not isinstance(around, _KEPT) or _is_asked_or_called(module, node, around):
+            if not isinstance(around, _KEPT) or _is_asked_or_called(tracer, module, node, around):
                 continue
             if tracer.facts.unset.unreachable(module, node) is None:
                 yield node
 
 
-def _is_asked_or_called(module: Module, node: ast.expr, around: ast.AST) -> bool:
+def _is_asked_or_called(tracer: Tracer, module: Module, node: ast.expr, around: ast.AST) -> bool:
     """Whether a call makes an object of the class, which is a site of its own, or only asks about it; or it is a type."""
     if isinstance(around, ast.AnnAssign):
         return node is not around.value
@@ -75,5 +76,6 @@ def _is_asked_or_called(module: Module, node: ast.expr, around: ast.AST) -> bool
         if isinstance(call, ast.Subscript):
             return True  # a type: ``tuple[ProcessGroupNCCL, ...]``
         if isinstance(call, ast.Call):
-            return call.func is node or last_name(call.func) in _ASKING
+            own = any(isinstance(one, Definition) for one in tracer.resolver.resolve(module, call.func))
+            return call.func is node or not (own or may_call(tracer, module, call))
     return False
